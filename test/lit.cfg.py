@@ -59,6 +59,13 @@ try:
 except OSError:
     pass
 
+# Whether PTX can be assembled.
+ptxas = os.path.join(os.environ.get("CUDA_PATH", ""), "bin", "ptxas")
+if shutil.which(ptxas) or shutil.which("ptxas"):
+    config.available_features.add("ptxas")
+    if "CUDA_PATH" in os.environ:
+        config.environment["CUDA_PATH"] = os.environ["CUDA_PATH"]
+
 # Whether a process may mount file systems that only it sees.
 private_mount = ["unshare", "--map-root-user", "--mount", "mount", "-t", "tmpfs",
                  "tmpfs", "/mnt"]
@@ -88,6 +95,8 @@ config.substitutions.append(
 )
 config.substitutions.append(("%hfta-opt", os.path.join(config.hfta_tools_dir, "hfta-opt")))
 config.substitutions.append(("%hftac", os.path.join(config.hfta_tools_dir, "hftac")))
+config.substitutions.append(
+    ("%emulation", os.path.join(os.path.dirname(config.hfta_tools_dir), "lib", "emulation")))
 config.substitutions.append(("%source", config.hfta_source_dir))
 config.substitutions.append(("%models", os.path.join(config.test_source_root, "models")))
 config.substitutions.append(("%python", config.python))

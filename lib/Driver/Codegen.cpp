@@ -2,6 +2,8 @@
 
 #include "Hfta/Driver/Codegen.h"
 #include "CodegenParts.h"
+#include "GpuCodegen.h"
+#include "Hfta/Conversion/HftaToRuntime.h"
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/Target/Cpu.h"
 
@@ -25,7 +27,6 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 static constexpr llvm::StringLiteral kTriple = "x86_64-unknown-linux-gnu";
-/// Instructions beyond this are named one by one.
 
 unsigned hfta::getThreadLimit() {
   constexpr rlim_t kLittle = rlim_t(4) << 30;
@@ -107,6 +108,48 @@ void CodeGenerator::renameProgram(llvm::StringRef symbol) {
   llvm::GlobalVariable *program = module->getNamedGlobal(kProgramSymbol);
   program->setName(symbol);
   program->setVisibility(llvm::GlobalValue::HiddenVisibility);
+}
+
+/// A constant of some bytes, aligned as cubins must be.
+static llvm::GlobalVariable *
+addBytes(llvm::Module &module, llvm::StringRef bytes, llvm::StringRef name) {
+  llvm::Constant *data = llvm::ConstantDataArray::getString(
+      module.getContext(), bytes, /*AddNull=*/false);
+  auto *variable =
+      new llvm::GlobalVariable(module, data->getType(), /*isConstant=*/true,
+                               llvm::GlobalValue::InternalLinkage, data, name);
+  variable->setAlignment(llvm::Align(64));
+  return variable;
+}
+
+/// Structs hfta_image and hfta_image_table, whose members these are in order.
+void CodeGenerator::addImages(llvm::ArrayRef<GpuImage> images) {
+  llvm::IRBuilder<> builder(module->getContext());
+  llvm::Type *pointer = builder.getPtrTy(), *count = builder.getInt64Ty(),
+             *number = builder.getInt32Ty();
+  auto *type = llvm::StructType::get(module->getContext(),
+                                     {pointer, count, pointer, number, number});
+  llvm::SmallVector<llvm::Constant *> rows;
+  for (const GpuImage &image : images)
+    rows.push_back(llvm::ConstantStruct::get(
+        type, {addBytes(*module, image.data, "image"),
+               builder.getInt64(image.data.size()),
+               addBytes(*module, image.chip + '\0', "chip"),
+               builder.getInt32(image.kind), builder.getInt32(0)}));
+  auto *rowsType = llvm::ArrayType::get(type, rows.size());
+  auto *table = new llvm::GlobalVariable(
+      *module, rowsType, /*isConstant=*/true,
+      llvm::GlobalValue::InternalLinkage,
+      llvm::ConstantArray::get(rowsType, rows), "images");
+  llvm::Constant *head = llvm::ConstantStruct::getAnon(
+      {static_cast<llvm::Constant *>(table), builder.getInt64(rows.size())});
+  auto *all = new llvm::GlobalVariable(
+      *module, head->getType(),
+      /*isConstant=*/true, llvm::GlobalValue::InternalLinkage, head);
+  llvm::GlobalVariable *declared = module->getNamedGlobal(kImagesSymbol);
+  declared->replaceAllUsesWith(all);
+  declared->eraseFromParent();
+  all->setName(kImagesSymbol);
 }
 
 /// The constant array of pointers to the programs.

@@ -225,15 +225,29 @@ static ExitCode resolvePhase(CommandLineState &state) {
     return ExitCode::done;
   }
   const TargetInfo &target = *findTargetOfPhase(state.emitted);
-  if (!target.kind)
-    return state.fail(ExitCode::unsupported,
-                      "'--emit=" + state.emitted +
-                          "' needs '--target=" + target.name +
-                          "', which is not supported in this version");
   return state.fail(ExitCode::usage,
                     "'--emit=" + state.emitted +
                         "' is a phase of '--target=" + target.name +
                         "', not of '--target=" + getTarget(kind).name + "'");
+}
+
+/// Options of one target alone, and what a text for one chip needs.
+static ExitCode checkTarget(CommandLineState &state) {
+  const DriverOptions &options = state.options;
+  bool isGpu = options.target == TargetKind::cuda;
+  for (llvm::StringRef option : {"--cpu", "--chip", "--gpu-code", "--ptxas"})
+    if (llvm::is_contained(state.optionNames, option) &&
+        isGpu == (option == "--cpu"))
+      return state.fail(ExitCode::usage, "option '" + option +
+                                             "' is one of '--target=" +
+                                             (isGpu ? "cpu'" : "cuda'"));
+  if (options.emit == Phase::ptx && options.chips.size() != 1)
+    return state.fail(ExitCode::usage,
+                      "'--emit=ptx' is for one chip, as in '--chip=sm_90'");
+  if (!options.ptxas.empty() && !options.gpuCode.cubin)
+    return state.fail(ExitCode::usage, "'--gpu-code' without cubin and option "
+                                       "'--ptxas' exclude each other");
+  return ExitCode::done;
 }
 
 static ExitCode checkOutput(CommandLineState &state) {
@@ -292,7 +306,7 @@ ExitCode hfta::parseCommandLine(llvm::ArrayRef<const char *> arguments,
   if (options.planPipeline)
     return checkPlannedInputs(state);
   for (ExitCode (*check)(CommandLineState &) :
-       {checkInputs, resolvePhase, checkOutput})
+       {checkInputs, resolvePhase, checkTarget, checkOutput})
     if (ExitCode code = check(state); code != ExitCode::done)
       return code;
   return ExitCode::done;

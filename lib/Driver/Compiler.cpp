@@ -5,6 +5,7 @@
 #include "DiagnosticPrinter.h"
 #include "Input.h"
 #include "InputFiles.h"
+#include "JobCode.h"
 #include "JobPlanner.h"
 #include "JobsReport.h"
 #include "LowerCopy.h"
@@ -15,7 +16,6 @@
 
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
-#include "Hfta/Driver/Codegen.h"
 #include "Hfta/Driver/Driver.h"
 #include "Hfta/Driver/Link.h"
 #include "Hfta/Driver/Output.h"
@@ -25,6 +25,7 @@
 #include "Hfta/Driver/Trained.h"
 #include "Hfta/InitAll.h"
 #include "Hfta/Target/Cpu.h"
+#include "Hfta/Target/Gpu.h"
 #include "Hfta/Transforms/MeasuredTasks.h"
 #include "Hfta/Transforms/MemoryNeeds.h"
 #include "Hfta/Transforms/Passes.h"
@@ -82,8 +83,6 @@ private:
   ExitCode runPasses(const PhaseInfo &before, const PhaseInfo &phase);
   ExitCode lowerTo(Phase last);
   ExitCode emitModule();
-  std::vector<std::string> addEntries(CodeGenerator &generator,
-                                      llvm::StringRef library);
   ExitCode generateCode();
   ExitCode link();
   ExitCode fail(ExitCode code, llvm::Error error);
@@ -103,6 +102,7 @@ private:
   std::vector<LoadedModule> jobs;
   LoadedModule loaded;               ///< the job at hand
   bool plansMemory = true;           ///< as it turned out, within a budget
+  GpuCodeRequest gpu;                ///< of target `cuda`
   std::vector<std::string> programs; ///< symbols, one a job
   std::vector<std::string> objects;  ///< of all jobs
   std::string plans;                 ///< of all jobs, as text
@@ -128,6 +128,9 @@ ExitCode Compiler::setTarget() {
   switch (options.target) {
   case TargetKind::cpu:
     target = resolveCpu(&context, options.cpu.empty() ? "native" : options.cpu);
+    break;
+  case TargetKind::cuda:
+    target = getGpuTarget(&context);
   }
   if (failed(target)) {
     errors << "hftac: error: this machine's processor is not an x86-64 one\n"
@@ -292,14 +295,15 @@ ExitCode Compiler::runPasses(const PhaseInfo &before, const PhaseInfo &phase) {
   if (phase.phase == Phase::scheduled)
     if (ExitCode code = measureScratch(); code != ExitCode::done)
       return code;
-  // Where a branch begins; a module in one of its phases is for any target that
-  // it doesn't name.
-  if (phase.target && !before.target)
+  // Branches begin behind this phase; a module in it is for any target that it
+  // doesn't name.
+  if (phase.phase == Phase::linalg)
     if (ExitCode code = setTarget(); code != ExitCode::done)
       return code;
   PipelineSettings settings;
   settings.cuts = options.cuts;
   settings.plansMemory = plansMemory;
+  settings.byElements = options.target == TargetKind::cuda;
   settings.verifySums = std::getenv("HFTA_VERIFY_SUMS") != nullptr;
   FailureOr<Job> job = Job::read(*loaded.module);
   if (failed(job))
@@ -363,61 +367,14 @@ ExitCode Compiler::emitModule() {
 // Code
 //===----------------------------------------------------------------------===//
 
-/// What tells the symbols of programs that are linked together apart.
-static std::string getSymbolPrefix(llvm::StringRef job) {
-  return (job + "/").str();
-}
-
-/// Adds what a linked program or library begins with; gives the symbols that
-/// others refer to.
-std::vector<std::string> Compiler::addEntries(CodeGenerator &generator,
-                                              llvm::StringRef library) {
-  if (options.emit == Phase::library) {
-    generator.addLibrary(library);
-    return getLibrarySymbols(library);
-  }
-  if (options.emit != Phase::executable)
-    return {kProgramSymbol.str()};
-  std::vector<std::string> symbols;
-  if (programs.size() > 1) {
-    symbols.push_back(getSymbolPrefix(loaded.name) + kProgramSymbol.str());
-    generator.renameProgram(symbols.front());
-  }
-  // The last job has the function that knows all of them.
-  if (programs.size() == 1 || symbols.front() == programs.back()) {
-    generator.addMain(programs);
-    symbols.push_back("main");
-  }
-  return symbols;
-}
-
 ExitCode Compiler::generateCode() {
   if (ExitCode code = setTarget(); code != ExitCode::done)
     return code;
-  begin("translate");
-  CodeGenerator generator(TargetAttr::get(*loaded.module));
-  if (failed(generator.translate(*loaded.module)))
-    return ExitCode::internal;
-  std::string library = getLibraryName(options.output);
-  std::vector<std::string> symbols = addEntries(generator, library);
-  begin("optimize");
-  generator.keep(symbols);
-  std::string prefix =
-      getSymbolPrefix(programs.size() > 1 ? loaded.name : library);
-  if (isLinked(options.emit))
-    if (llvm::Error error = generator.split(prefix))
-      return fail(ExitCode::internal, std::move(error));
-  generator.optimize();
-  Phase form = isLinked(options.emit) ? Phase::object : options.emit;
-  begin(getPhase(form).name);
-  llvm::Expected<std::vector<std::string>> code = generator.emit(form);
-  if (!code)
-    return fail(ExitCode::internal, code.takeError());
-  if (isLinked(options.emit))
-    llvm::append_range(objects, std::move(*code));
-  else if (llvm::Error error = writeOutput(options.output, code->front()))
-    return fail(ExitCode::cannotWrite, std::move(error));
-  return ExitCode::done;
+  JobCode code{
+      *loaded.module, loaded.name, programs,
+      options,        gpu,         [&](llvm::StringRef step) { begin(step); },
+      errors};
+  return code.generate(objects);
 }
 
 ExitCode Compiler::link() {
@@ -437,6 +394,10 @@ ExitCode Compiler::link() {
 //===----------------------------------------------------------------------===//
 
 ExitCode Compiler::compile() {
+  if (options.target == TargetKind::cuda && !options.plan)
+    if (ExitCode code = resolveGpuCode(options, gpu, errors);
+        code != ExitCode::done)
+      return code;
   timing.begin("import");
   if (ExitCode code = loadInputs(options, &context, sources, errors, jobs);
       code != ExitCode::done)
@@ -468,6 +429,9 @@ ExitCode Compiler::ofEachJob(ExitCode (Compiler::*work)()) {
 /// All that is checked and decided before code is made. `--plan-pipeline` ends
 /// here.
 ExitCode Compiler::prepareJob() {
+  if (ExitCode code = checkTarget(*loaded.module, options, errors);
+      code != ExitCode::done)
+    return code;
   if (ExitCode code = planPipeline();
       code != ExitCode::done || options.planPipeline)
     return code;

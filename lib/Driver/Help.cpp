@@ -2,6 +2,7 @@
 
 #include "Hfta/Import/Onnx/Import.h"
 #include "Hfta/Target/Cpu.h"
+#include "Hfta/Target/Gpu.h"
 #include "Options.h"
 
 #include "llvm/Config/llvm-config.h"
@@ -100,4 +101,8 @@ void hfta::printTargets(llvm::raw_ostream &os) {
   os << '\n';
   if (succeeded(native))
     printNative(os, *native);
+  os << "cuda: NVIDIA GPUs, by --chip=\n ";
+  for (const GpuChip &chip : getGpuChips())
+    os << ' ' << chip.name;
+  os << '\n';
 }

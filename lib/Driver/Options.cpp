@@ -4,6 +4,7 @@
 
 #include "Hfta/Dialect/Hfta/IR/Settings.h"
 #include "Hfta/Target/Cpu.h"
+#include "Hfta/Target/Gpu.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -81,13 +82,47 @@ static ExitCode setEmit(CommandLineState &state, const OptionInfo &option,
 
 static ExitCode setTarget(CommandLineState &state, const OptionInfo &option,
                           llvm::StringRef value) {
-  llvm::SmallVector<llvm::StringRef> names, later;
+  llvm::SmallVector<llvm::StringRef> names;
   for (const TargetInfo &target : getTargets()) {
-    (target.kind ? names : later).push_back(target.name);
-    if (target.kind && target.name == value)
-      state.options.target = *target.kind;
+    names.push_back(target.name);
+    if (target.name == value)
+      state.options.target = target.kind;
   }
-  return checkChoice(state, option, value, names, later);
+  return checkChoice(state, option, value, names, {});
+}
+
+static ExitCode setChips(CommandLineState &state, const OptionInfo &option,
+                         llvm::StringRef value) {
+  llvm::SmallVector<llvm::StringRef> names, known;
+  for (const GpuChip &chip : getGpuChips())
+    known.push_back(chip.name);
+  value.split(names, ',');
+  state.options.chips.clear();
+  for (llvm::StringRef name : names) {
+    if (!findGpuChip(name))
+      return state.fail(ExitCode::usage,
+                        "option '" + option.name + "': unknown chip '" + name +
+                            "', expected some of " + llvm::join(known, ", "));
+    if (llvm::is_contained(state.options.chips, name))
+      return state.fail(ExitCode::usage, "option '" + option.name +
+                                             "' names '" + name + "' twice");
+    state.options.chips.push_back(name.str());
+  }
+  return ExitCode::done;
+}
+
+static ExitCode setGpuCode(CommandLineState &state, const OptionInfo &option,
+                           llvm::StringRef value) {
+  ExitCode code = checkChoice(state, option, value,
+                              {"cubin,ptx", "cubin", "ptx", "emulated"}, {});
+  if (code != ExitCode::done)
+    return code;
+  GpuCode &wanted = state.options.gpuCode;
+  wanted.isGiven = true;
+  wanted.cubin = value.contains("cubin");
+  wanted.ptx = value.contains("ptx");
+  wanted.emulated = value == "emulated";
+  return ExitCode::done;
 }
 
 static ExitCode setCpu(CommandLineState &state, const OptionInfo &option,
@@ -216,9 +251,17 @@ static const OptionInfo kOutputOptions[] = {
     {"--weights", "PLACE", "where initial weights are kept: embedded",
      G::output, setWeights},
 
-    {"--target", "TARGET", "kind of device: cpu", G::target, setTarget},
+    {"--target", "TARGET", "kind of device: cpu (default), cuda", G::target,
+     setTarget},
     {"--cpu", "CPU", "processor: native (default), x86-64-v3, x86-64-v4, ...",
      G::target, setCpu},
+    {"--chip", "CHIP,...", "GPUs: sm_80,sm_90 (default), sm_86, ...", G::target,
+     setChips},
+    {"--gpu-code", "KIND",
+     "for GPUs: cubin,ptx (default), cubin, ptx, or emulated", G::target,
+     setGpuCode},
+    {"--ptxas", "FILE", "assembler of PTX (default: that of CUDA_PATH or PATH)",
+     G::target, setText<&D::ptxas>},
 };
 
 /// Flags of the job that no clause is called after.

@@ -20,8 +20,10 @@ static void addTrain(OpPassManager &pm, const PipelineSettings &settings) {
   buildTrainPipeline(pm, options);
 }
 
-static void addPlanned(OpPassManager &pm, const PipelineSettings &) {
-  buildPlannedPipeline(pm, {});
+static void addPlanned(OpPassManager &pm, const PipelineSettings &settings) {
+  PlannedPipelineOptions options;
+  options.byElements = settings.byElements;
+  buildPlannedPipeline(pm, options);
 }
 
 static void addScheduled(OpPassManager &pm, const PipelineSettings &) {
@@ -38,9 +40,13 @@ static void addLLVM(OpPassManager &pm, const PipelineSettings &settings) {
   buildLLVMPipeline(pm, options);
 }
 
+static void addGpu(OpPassManager &pm, const PipelineSettings &) {
+  buildGpuPipeline(pm);
+}
+
 llvm::ArrayRef<TargetInfo> hfta::getTargets() {
-  static const TargetInfo targets[] = {{"cpu", TargetKind::cpu, {}},
-                                       {"cuda", std::nullopt, {"gpu", "ptx"}}};
+  static const TargetInfo targets[] = {{"cpu", TargetKind::cpu},
+                                       {"cuda", TargetKind::cuda}};
   return targets;
 }
 
@@ -51,12 +57,12 @@ const TargetInfo &hfta::getTarget(TargetKind kind) {
 }
 
 // A target is a row of getTargets(), and the phases of its branch here, behind
-// those of other targets.
+// those of other targets and before what all have in common again.
 llvm::ArrayRef<PhaseInfo> hfta::getPhases() {
   constexpr PhaseForm module = PhaseForm::module, file = PhaseForm::file,
                       linked = PhaseForm::linked;
   constexpr std::nullopt_t all = std::nullopt;
-  constexpr TargetKind cpu = TargetKind::cpu;
+  constexpr TargetKind cpu = TargetKind::cpu, cuda = TargetKind::cuda;
   static const PhaseInfo phases[] = {
       {Phase::import, "import", module, all, "hfta dialect, one model a copy",
        "", nullptr, ExitCode::input},
@@ -70,7 +76,7 @@ llvm::ArrayRef<PhaseInfo> hfta::getPhases() {
        addPlanned, ExitCode::unsupported},
       {Phase::scheduled, "scheduled", module, all,
        "tasks and schedules as data", "", addScheduled, ExitCode::unsupported},
-      {Phase::linalg, "linalg", module, cpu, "kernels as linalg on tensors", "",
+      {Phase::linalg, "linalg", module, all, "kernels as linalg on tensors", "",
        addLinalg, ExitCode::internal},
       {Phase::llvm, "llvm", module, cpu, "LLVM dialect", "", addLLVM,
        ExitCode::internal},
@@ -78,11 +84,16 @@ llvm::ArrayRef<PhaseInfo> hfta::getPhases() {
        ExitCode::internal},
       {Phase::assembly, "asm", file, cpu, "assembly", "", nullptr,
        ExitCode::internal},
-      {Phase::object, "obj", file, cpu, "object file", ".o", nullptr,
+      {Phase::gpu, "gpu", module, cuda,
+       "cuda: kernels in the NVVM dialect, the rest in LLVM's", "", addGpu,
+       ExitCode::unsupported},
+      {Phase::ptx, "ptx", file, cuda, "cuda: kernels for one --chip, as text", "",
+       nullptr, ExitCode::internal},
+      {Phase::object, "obj", file, all, "object file", ".o", nullptr,
        ExitCode::internal},
-      {Phase::library, "lib", linked, cpu, "static library and C header", ".a",
+      {Phase::library, "lib", linked, all, "static library and C header", ".a",
        nullptr, ExitCode::cannotWrite},
-      {Phase::executable, "exe", linked, cpu, "program that trains (default)",
+      {Phase::executable, "exe", linked, all, "program that trains (default)",
        "", nullptr, ExitCode::cannotWrite},
   };
   return phases;
@@ -110,14 +121,14 @@ const PhaseInfo *hfta::findPhase(llvm::StringRef name, TargetKind target) {
 
 const TargetInfo *hfta::findTargetOfPhase(llvm::StringRef name) {
   for (const TargetInfo &target : getTargets())
-    if (llvm::is_contained(target.laterPhases, name) ||
-        (target.kind && findPhase(name, *target.kind)))
+    if (findPhase(name, target.kind))
       return &target;
   return nullptr;
 }
 
 bool hfta::comesAfter(Phase phase, Phase other) {
   const PhaseInfo &first = getPhase(other), &second = getPhase(phase);
-  bool isOnePath = !first.target || first.target == second.target;
+  bool isOnePath =
+      !first.target || !second.target || first.target == second.target;
   return isOnePath && &first < &second;
 }

@@ -4,6 +4,7 @@
 
 #include "Hfta/Conversion/HftaToLinalg.h"
 #include "Hfta/Conversion/HftaToRuntime.h"
+#include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/Driver/Passes.h"
 #include "Hfta/Transforms/Passes.h"
@@ -54,12 +55,14 @@ void hfta::buildTrainPipeline(OpPassManager &pm,
 }
 
 void hfta::buildPlannedPipeline(OpPassManager &pm,
-                                const PlannedPipelineOptions &) {
+                                const PlannedPipelineOptions &options) {
+  HftaFormKernelsOptions form;
+  form.joinsRows = !options.byElements;
   pm.addPass(createHftaDescribeLayers());
   pm.addPass(createHftaFoldCasts());
   pm.addPass(createHftaDecompose());
   addCleanUp(pm);
-  pm.addPass(createHftaFormKernels());
+  pm.addPass(createHftaFormKernels(form));
   pm.addPass(createHftaAssignLayouts());
   pm.addPass(createHftaPlanMemory());
   pm.addPass(createHftaOutlineKernels());
@@ -102,6 +105,14 @@ void hfta::buildLLVMPipeline(OpPassManager &pm,
   markPhase(pm, "llvm");
 }
 
+void hfta::buildGpuPipeline(OpPassManager &pm) {
+  buildLowerGpuKernelsPipeline(pm);
+  pm.addPass(createConvertHftaToRuntime());
+  pm.addPass(createHftaCollectGpuCode());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  markPhase(pm, "gpu");
+}
+
 void hfta::registerPipelines() {
   PassPipelineRegistration<FusedPipelineOptions>(
       "hfta-fused-pipeline", "Imported models to one array program",
@@ -117,6 +128,10 @@ void hfta::registerPipelines() {
   PassPipelineRegistration<LinalgPipelineOptions>(
       "hfta-linalg-pipeline", "Kernels to linalg on tensors",
       buildLinalgPipeline);
+  PassPipelineRegistration<>("hfta-gpu-pipeline",
+                             "Kernels to the NVVM dialect, tasks and variables "
+                             "to the LLVM dialect",
+                             buildGpuPipeline);
   PassPipelineRegistration<LLVMPipelineOptions>(
       "hfta-llvm-pipeline", "Kernels, tasks and variables to the LLVM dialect",
       buildLLVMPipeline);

@@ -58,6 +58,35 @@ def make_batch_row():
                           "program"])
 
 
+def make_gpu_rows():
+    def gpu(what, code, *parts, options):
+        return hftac(what, code, *parts,
+                     options=["--target=cuda", *options, "-o", "program"])
+
+    yield hftac("a chip of the CPU", 2, "'--chip'", "'--target=cuda'",
+                options=["--chip=sm_90", "-o", "program"])
+    yield gpu("a processor of a GPU", 2, "'--cpu'", "'--target=cpu'",
+              options=["--cpu=x86-64-v3"])
+    yield gpu("a chip that doesn't exist", 2, "'sm_35'", "sm_80, sm_86, sm_89",
+              options=["--chip=sm_35"])
+    yield gpu("no chip", 2, "''", "sm_80", options=["--chip="])
+    yield gpu("a chip twice", 2, "'sm_80' twice", options=["--chip=sm_80,sm_80"])
+    yield gpu("code that doesn't exist", 2, "'--gpu-code' cannot be 'sass'",
+              options=["--gpu-code=sass"])
+    yield gpu("an assembler that isn't there", 4, "'nowhere'", "can't be run",
+              options=["--ptxas=nowhere"])
+    yield gpu("an assembler for nothing", 2, "'--ptxas'", "exclude",
+              options=["--ptxas=nowhere", "--gpu-code=ptx"])
+    yield gpu("an assembler that fails", 4, "'/bin/false' failed",
+              options=["--ptxas=/bin/false"])
+    yield gpu("text for two chips", 2, "'--emit=ptx' is for one chip",
+              options=["--emit=ptx"])
+    yield gpu("a budget on a GPU", 3, "a budget of memory",
+              options=["--memory=device = 64MiB"])
+    yield gpu("replicas on GPUs", 3, "workers",
+              options=["--pipeline=replicas = [2]", "--micro-batches=2"])
+
+
 def make_hftac_rows():
     yield make_batch_row()
     yield hftac("no input", 2, "no input file", job=False)
@@ -67,7 +96,7 @@ def make_hftac_rows():
     yield hftac("an empty value", 2, "'--emit'", options=["--emit="])
     yield hftac("a phase that doesn't exist", 2, "'--emit'", "'exee'",
                 options=["--emit=exee"])
-    yield hftac("a phase of another target", 3, "'--emit=gpu'", "cuda",
+    yield hftac("a phase of another target", 2, "'--emit=gpu'", "cuda",
                 options=["--emit=gpu"])
     yield hftac("a processor that doesn't exist", 2, "'pentium-9'",
                 options=["--cpu=pentium-9", "-o", "program"])
@@ -143,9 +172,7 @@ def make_hftac_rows():
                 options=["--precision=f31", "-o", "program"])
     yield hftac("a constant file that isn't there", 1, "'x'", "No such file",
                 options=["--constant=x=nowhere.npy", "-o", "program"])
-    yield hftac("code for a GPU", 2, "unknown option '--chip'",
-                options=["--chip=sm_90", "-o", "program"])
-    yield hftac("a GPU", 3, "cuda", options=["--target=cuda", "-o", "program"])
+    yield from make_gpu_rows()
     yield hftac("weights outside of the program", 3, "external",
                 options=["--weights=external", "-o", "program"])
     yield hftac("a library that no identifier names", 2, "libNAME.a",

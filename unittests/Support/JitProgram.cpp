@@ -20,11 +20,14 @@ using namespace mlir::hfta;
 
 LogicalResult hfta::lowerTasks(ModuleOp module) {
   PassManager pm(module.getContext());
-  buildPlannedPipeline(pm, PlannedPipelineOptions());
+  const char *kernels = std::getenv("HFTA_TEST_KERNELS");
+  bool byThreads = kernels && StringRef(kernels) == "threads";
+  PlannedPipelineOptions planned;
+  planned.byElements = byThreads;
+  buildPlannedPipeline(pm, planned);
   buildScheduledPipeline(pm, ScheduledPipelineOptions());
   buildLinalgPipeline(pm, LinalgPipelineOptions());
-  if (const char *kernels = std::getenv("HFTA_TEST_KERNELS");
-      kernels && StringRef(kernels) == "threads")
+  if (byThreads)
     buildThreadsOnHostPipeline(pm);
   LLVMPipelineOptions options;
   options.verifySums = true;

@@ -19,6 +19,8 @@ namespace mlir::hfta {
 /// The constant of type hfta_program that a compiled module exports.
 inline constexpr llvm::StringLiteral kProgramSymbol = "hfta_program";
 
+struct GpuImage;
+
 /// An LLVM module on its way to object code. Fused multiply-adds are only those
 /// that the module asks for.
 class CodeGenerator {
@@ -29,6 +31,8 @@ public:
   LogicalResult translate(ModuleOp op);
   /// Gives the program another symbol than kProgramSymbol.
   void renameProgram(llvm::StringRef symbol);
+  /// Defines kImagesSymbol of a program for GPUs.
+  void addImages(llvm::ArrayRef<GpuImage> images);
   /// Adds `int main(int, char **)` over programs, by their symbols: the
   /// module's own and others that it is linked with.
   void addMain(llvm::ArrayRef<std::string> programs);

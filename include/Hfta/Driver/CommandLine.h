@@ -33,6 +33,13 @@ struct ConstantBinding {
   std::string path;
 };
 
+/// What `--gpu-code` asks for.
+struct GpuCode {
+  bool cubin = true, ptx = true;
+  bool emulated = false; ///< instead of both
+  bool isGiven = false;
+};
+
 struct DriverOptions {
   Action action = Action::compile;
   std::vector<std::string> inputs;
@@ -42,6 +49,9 @@ struct DriverOptions {
   TargetKind target = TargetKind::cpu;
   Phase emit = Phase::executable; ///< on the target's path
   std::string cpu;                ///< empty: not given
+  std::vector<std::string> chips; ///< of GPUs; empty: not given
+  GpuCode gpuCode;
+  std::string ptxas; ///< empty: wherever it is found
   std::string dataDirectory;
   std::vector<JobFlag> jobFlags;
   std::vector<ConstantBinding> constants;

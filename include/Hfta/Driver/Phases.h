@@ -1,8 +1,8 @@
 //===- Phases.h - The compiler's phases -------------------------*- C++ -*-===//
 //
 // The one tree of phases: --emit, --help, docs/hftac.md and the driver itself
-// live on it. Phases up to `scheduled` are common to all targets; each target
-// has a branch of its own from there.
+// live on it. Phases up to `linalg`, and those of linked programs, are common
+// to all targets; between them each target has a branch of its own.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DRIVER_PHASES_H
@@ -31,11 +31,15 @@ enum class Phase {
   train,
   planned,
   scheduled,
-  // Of target `cpu`.
   linalg,
+  // Of target `cpu`.
   llvm,
   llvmIR,
   assembly,
+  // Of target `cuda`.
+  gpu,
+  ptx,
+  // Of all.
   object,
   library,
   executable
@@ -46,6 +50,8 @@ struct PipelineSettings {
   std::vector<std::string> cuts;
   /// Within a budget of memory: whether what of a step is kept is planned.
   bool plansMemory = true;
+  /// Whether kernels are for threads that compute single elements.
+  bool byElements = false;
   /// Whether to check, step by step, that sums keep their order.
   bool verifySums = false;
 };
@@ -73,18 +79,17 @@ struct PhaseInfo {
   ExitCode failure;
 };
 
-/// A kind of target, by its name in --target. One that this version can't make
-/// code for has no kind, but phases that users may ask for.
+/// A kind of target, by its name in --target.
 struct TargetInfo {
   llvm::StringRef name;
-  std::optional<TargetKind> kind;
-  std::vector<llvm::StringRef> laterPhases;
+  TargetKind kind;
 };
 
 llvm::ArrayRef<TargetInfo> getTargets();
 const TargetInfo &getTarget(TargetKind kind);
 
-/// All of them: the common ones in order, then each branch in order.
+/// All of them: the common ones in order, and each branch in order where it
+/// belongs.
 llvm::ArrayRef<PhaseInfo> getPhases();
 const PhaseInfo &getPhase(Phase phase);
 /// From import to the end of a target's branch.

@@ -32,7 +32,14 @@ struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
 /// The array program to tasks.
 void buildTrainPipeline(OpPassManager &pm, const TrainPipelineOptions &options);
 
-struct PlannedPipelineOptions : PassPipelineOptions<PlannedPipelineOptions> {};
+struct PlannedPipelineOptions : PassPipelineOptions<PlannedPipelineOptions> {
+  Option<bool> byElements{
+      *this, "by-elements",
+      llvm::cl::desc(
+          "form kernels for threads that compute single elements, as "
+          "a GPU's do"),
+      llvm::cl::init(false)};
+};
 
 /// Tasks to kernels on planned memory.
 void buildPlannedPipeline(OpPassManager &pm,
@@ -61,6 +68,10 @@ struct LLVMPipelineOptions : PassPipelineOptions<LLVMPipelineOptions> {
 /// For the module's `hfta.target`: kernels, tasks and variables to the LLVM
 /// dialect.
 void buildLLVMPipeline(OpPassManager &pm, const LLVMPipelineOptions &options);
+
+/// For GPUs: kernels to the NVVM dialect, in a module of their own, tasks and
+/// variables to the LLVM dialect.
+void buildGpuPipeline(OpPassManager &pm);
 
 /// Of planned tasks, for the module's `hfta.target`: kernels lowered as far as
 /// tells what scratch memory they need.

@@ -1,0 +1,373 @@
+//===- GpuCodegen.cpp - Images for GPUs -----------------------------------===//
+
+#include "GpuCodegen.h"
+#include "Hfta/Conversion/LowerGpuKernels.h"
+#include "Hfta/Driver/Codegen.h"
+#include "Hfta/Driver/Output.h"
+#include "Hfta/Target/Cpu.h"
+#include "Hfta/Target/Gpu.h"
+#include "RunProgram.h"
+#include "hfta/program.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Export.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/ThreadPool.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+extern "C" {
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
+
+static constexpr llvm::StringLiteral kGpuTriple = "nvptx64-nvidia-cuda";
+static constexpr llvm::StringLiteral kHostTriple = "x86_64-unknown-linux-gnu";
+/// What emulated images may use: fused multiply-adds without a call.
+static constexpr llvm::StringLiteral kEmulatedCpu = "x86-64-v3";
+
+//===----------------------------------------------------------------------===//
+// What is asked for
+//===----------------------------------------------------------------------===//
+
+/// Empty if there is none.
+static std::string findPtxas(const DriverOptions &options) {
+  if (!options.ptxas.empty())
+    return llvm::sys::fs::can_execute(options.ptxas) ? options.ptxas : "";
+  if (const char *folder = std::getenv("CUDA_PATH")) {
+    llvm::SmallString<128> path(folder);
+    llvm::sys::path::append(path, "bin", "ptxas");
+    if (llvm::sys::fs::can_execute(path))
+      return std::string(path);
+  }
+  llvm::ErrorOr<std::string> path = llvm::sys::findProgramByName("ptxas");
+  return path ? *path : std::string();
+}
+
+/// Later chips can compile the text of the highest one that isn't for itself
+/// alone.
+static std::string findPtxChip(llvm::ArrayRef<std::string> chips) {
+  std::string found;
+  for (const GpuChip &chip : getGpuChips())
+    if (llvm::is_contained(chips, chip.name) &&
+        (found.empty() || !chip.isSpecific))
+      found = chip.name.str();
+  return found;
+}
+
+ExitCode hfta::resolveGpuCode(const DriverOptions &options,
+                              GpuCodeRequest &request,
+                              llvm::raw_ostream &errors) {
+  request.chips = options.chips;
+  if (request.chips.empty())
+    request.chips = {"sm_80", "sm_90"};
+  request.emulated = options.gpuCode.emulated;
+  if (options.gpuCode.ptx)
+    request.ptxChip = findPtxChip(request.chips);
+  if (!options.gpuCode.cubin || options.emit == Phase::ptx)
+    return ExitCode::done;
+  request.ptxas = findPtxas(options);
+  if (!request.ptxas.empty())
+    return ExitCode::done;
+  bool isWanted = options.gpuCode.isGiven || !options.ptxas.empty();
+  errors << "hftac: " << (isWanted ? "error" : "warning") << ": ";
+  if (options.ptxas.empty())
+    errors << "there is no ptxas in CUDA_PATH/bin or on the path";
+  else
+    errors << "'" << options.ptxas << "' can't be run";
+  if (isWanted) {
+    errors << ", so that no cubins can be made\n"
+              "hint: '--gpu-code=ptx' leaves that to the GPU's driver\n";
+    return ExitCode::cannotWrite;
+  }
+  errors << ": the program has PTX alone, which the GPU's driver compiles when "
+            "it begins\n";
+  return ExitCode::done;
+}
+
+//===----------------------------------------------------------------------===//
+// Translation
+//===----------------------------------------------------------------------===//
+
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+GpuCodeGenerator::createMachine(llvm::StringRef chip) const {
+  llvm::StringRef cpu = chip, features, name = kGpuTriple;
+  if (request.emulated) {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    cpu = kEmulatedCpu;
+    name = kHostTriple;
+  } else {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    features = findGpuChip(chip)->llvmFeatures;
+  }
+  llvm::Triple triple(name);
+  std::string message;
+  const llvm::Target *found =
+      llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!found)
+    return llvm::createStringError(message);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  std::unique_ptr<llvm::TargetMachine> machine(found->createTargetMachine(
+      triple, cpu, features, options, llvm::Reloc::PIC_, std::nullopt,
+      llvm::CodeGenOptLevel::Aggressive));
+  if (!machine)
+    return llvm::createStringError("no code generator for " + name);
+  return machine;
+}
+
+llvm::Error GpuCodeGenerator::optimize(llvm::Module &module) const {
+  auto machine = createMachine(request.chips.front());
+  if (!machine)
+    return machine.takeError();
+  module.setTargetTriple((*machine)->getTargetTriple());
+  module.setDataLayout((*machine)->createDataLayout());
+  llvm::PassBuilder builder(machine->get());
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
+      .run(module, modules);
+  return llvm::Error::success();
+}
+
+LogicalResult GpuCodeGenerator::translate(ModuleOp op) {
+  if (request.emulated) {
+    PassManager passes(op.getContext(), ModuleOp::getOperationName());
+    passes.addPass(createHftaEmulateGpu());
+    if (failed(passes.run(op)))
+      return failure();
+  }
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module =
+      translateModuleToLLVMIR(op, context, "kernels");
+  if (!module)
+    return failure();
+  std::string message;
+  llvm::raw_string_ostream os(message);
+  if (llvm::verifyModule(*module, &os))
+    return op.emitError("invalid LLVM IR: ") << message;
+  if (llvm::Error error = optimize(*module))
+    return op.emitError() << llvm::toString(std::move(error));
+  llvm::raw_svector_ostream code(whole);
+  llvm::WriteBitcodeToFile(*module, code);
+  // Names of PTX have no slashes.
+  parts = splitModule(*module, "hfta$");
+  return success();
+}
+
+/// PTX, or an object for the host.
+llvm::Expected<std::string> GpuCodeGenerator::emit(const Bitcode &code,
+                                                   llvm::StringRef chip) const {
+  llvm::LLVMContext context;
+  auto module = llvm::parseBitcodeFile(
+      {llvm::StringRef(code.data(), code.size()), "part"}, context);
+  if (!module)
+    return module.takeError();
+  auto machine = createMachine(chip);
+  if (!machine)
+    return machine.takeError();
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream os(text);
+  llvm::legacy::PassManager passes;
+  llvm::CodeGenFileType type = request.emulated
+                                   ? llvm::CodeGenFileType::ObjectFile
+                                   : llvm::CodeGenFileType::AssemblyFile;
+  if ((*machine)->addPassesToEmitFile(passes, os, nullptr, type))
+    return llvm::createStringError("no emitter for " + chip);
+  passes.run(**module);
+  return std::string(text);
+}
+
+llvm::Expected<std::string> GpuCodeGenerator::emitPtx(llvm::StringRef chip) {
+  return emit(whole, chip);
+}
+
+//===----------------------------------------------------------------------===//
+// Images
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Files that go away with it.
+class TemporaryFile {
+public:
+  static llvm::Expected<TemporaryFile> create(llvm::StringRef suffix) {
+    llvm::SmallString<128> path;
+    if (std::error_code code =
+            llvm::sys::fs::createTemporaryFile("hftac", suffix, path))
+      return llvm::createStringError(code, "cannot create a temporary file: " +
+                                               code.message());
+    return TemporaryFile(path);
+  }
+  llvm::StringRef getPath() const { return remover->path; }
+  llvm::Error write(llvm::StringRef text) const {
+    std::error_code code;
+    llvm::raw_fd_ostream os(getPath(), code);
+    if (!code)
+      os << text, os.close(), code = os.error();
+    os.clear_error();
+    return code ? llvm::createStringError(code, "cannot write '" + getPath() +
+                                                    "': " + code.message())
+                : llvm::Error::success();
+  }
+  llvm::Expected<std::string> read() const {
+    auto buffer = llvm::MemoryBuffer::getFile(getPath());
+    if (!buffer)
+      return llvm::createStringError(buffer.getError(),
+                                     "cannot read '" + getPath() + "'");
+    return (*buffer)->getBuffer().str();
+  }
+
+private:
+  struct Owner {
+    explicit Owner(llvm::StringRef path) : path(path), remover(path) {}
+    std::string path;
+    llvm::FileRemover remover;
+  };
+  explicit TemporaryFile(llvm::StringRef path)
+      : remover(std::make_unique<Owner>(path)) {}
+  std::unique_ptr<Owner> remover;
+};
+} // namespace
+
+llvm::Expected<std::string>
+GpuCodeGenerator::assemble(llvm::StringRef text, llvm::StringRef chip) const {
+  auto source = TemporaryFile::create("ptx");
+  if (!source)
+    return source.takeError();
+  auto image = TemporaryFile::create("cubin");
+  if (!image)
+    return image.takeError();
+  if (llvm::Error error = source->write(text))
+    return std::move(error);
+  std::string architecture = ("-arch=" + chip).str();
+  if (llvm::Error error =
+          runProgram({request.ptxas, architecture, "-O3", source->getPath(),
+                      "-o", image->getPath()},
+                     "assemble kernels"))
+    return std::move(error);
+  return image->read();
+}
+
+/// A part for a chip, and what has become of it.
+struct GpuCodeGenerator::Work {
+  const Bitcode *part;
+  std::string chip;
+  std::vector<GpuImage> images;
+  std::optional<std::string> error;
+};
+
+llvm::Error GpuCodeGenerator::makeImage(Work &work) const {
+  llvm::Expected<std::string> text = emit(*work.part, work.chip);
+  if (!text)
+    return text.takeError();
+  if (!request.ptxas.empty()) {
+    llvm::Expected<std::string> binary = assemble(*text, work.chip);
+    if (!binary)
+      return binary.takeError();
+    work.images.push_back({work.chip, std::move(*binary), HFTA_IMAGE_CUBIN});
+  }
+  if (work.chip == request.ptxChip)
+    work.images.push_back({work.chip, *text + '\0', HFTA_IMAGE_PTX});
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::string>
+GpuCodeGenerator::link(llvm::ArrayRef<std::string> objects) const {
+  llvm::Expected<std::string> compiler = findCompiler();
+  if (!compiler)
+    return compiler.takeError();
+  auto image = TemporaryFile::create("so");
+  if (!image)
+    return image.takeError();
+  std::vector<TemporaryFile> files;
+  llvm::SmallVector<llvm::StringRef> arguments = {*compiler, "-shared", "-o",
+                                                  image->getPath()};
+  for (const std::string &object : objects) {
+    auto file = TemporaryFile::create("o");
+    if (!file)
+      return file.takeError();
+    if (llvm::Error error = file->write(object))
+      return std::move(error);
+    files.push_back(std::move(*file));
+    arguments.push_back(files.back().getPath());
+  }
+  if (canUseLld(*compiler))
+    arguments.push_back("-fuse-ld=lld");
+  arguments.push_back("-lm");
+  if (llvm::Error error = runProgram(arguments, "link emulated kernels"))
+    return std::move(error);
+  return image->read();
+}
+
+/// One for all chips: what they compute is the same.
+llvm::Expected<std::vector<GpuImage>> GpuCodeGenerator::makeEmulated() {
+  std::vector<std::string> objects;
+  for (const Bitcode &part : parts) {
+    llvm::Expected<std::string> object = emit(part, request.chips.front());
+    if (!object)
+      return object.takeError();
+    objects.push_back(std::move(*object));
+  }
+  llvm::Expected<std::string> library = link(objects);
+  if (!library)
+    return library.takeError();
+  std::vector<GpuImage> images;
+  for (const std::string &chip : request.chips)
+    images.push_back({chip, *library, HFTA_IMAGE_EMULATED});
+  return images;
+}
+
+llvm::Expected<std::vector<GpuImage>> GpuCodeGenerator::makeImages() {
+  if (request.emulated)
+    return makeEmulated();
+  std::vector<Work> all;
+  for (const std::string &chip : request.chips)
+    for (const Bitcode &part : parts)
+      if (!request.ptxas.empty() || chip == request.ptxChip)
+        all.push_back({&part, chip, {}, {}});
+  {
+    llvm::DefaultThreadPool threads(
+        llvm::hardware_concurrency(getThreadLimit()));
+    for (Work &work : all)
+      threads.async([this, &work] {
+        if (llvm::Error error = makeImage(work))
+          work.error = llvm::toString(std::move(error));
+      });
+  }
+  std::vector<GpuImage> images;
+  for (Work &work : all) {
+    if (work.error)
+      return llvm::createStringError(*work.error);
+    std::move(work.images.begin(), work.images.end(),
+              std::back_inserter(images));
+  }
+  return images;
+}

@@ -1,0 +1,150 @@
+//===- JobCode.cpp - The code of one job ----------------------------------===//
+
+#include "JobCode.h"
+#include "Hfta/Conversion/LowerGpuKernels.h"
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Driver/Output.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+static llvm::StringRef getTargetName(TargetKind kind) {
+  return getTarget(kind).name;
+}
+
+ExitCode hfta::checkTarget(ModuleOp module, const DriverOptions &options,
+                           llvm::raw_ostream &errors) {
+  TargetAttr target = TargetAttr::get(module);
+  if (target && target.getKind() != options.target) {
+    errors << "hftac: error: the module is for '--target="
+           << getTargetName(target.getKind())
+           << "', not for '--target=" << getTargetName(options.target) << "'\n";
+    return ExitCode::usage;
+  }
+  if (options.target != TargetKind::cuda)
+    return ExitCode::done;
+  FailureOr<Job> job = Job::read(module);
+  if (failed(job))
+    return ExitCode::input;
+  llvm::StringRef missing;
+  if (job->getWorkers() > 1)
+    missing = "a pipeline of several workers, or replicas";
+  else if (job->hasBudget())
+    missing = "a budget of memory";
+  if (missing.empty())
+    return ExitCode::done;
+  errors << "hftac: error: '--target=cuda' is not supported in this version "
+            "for a job with "
+         << missing << '\n';
+  return ExitCode::unsupported;
+}
+
+ExitCode JobCode::fail(ExitCode code, llvm::Error error) {
+  errors << "hftac: error: " << llvm::toString(std::move(error)) << '\n';
+  return code;
+}
+
+//===----------------------------------------------------------------------===//
+// GPUs
+//===----------------------------------------------------------------------===//
+
+ExitCode JobCode::emitPtx(GpuCodeGenerator &generator) {
+  begin("ptx");
+  llvm::Expected<std::string> text = generator.emitPtx(gpu.chips.front());
+  if (!text)
+    return fail(ExitCode::internal, text.takeError());
+  if (llvm::Error error = writeOutput(options.output, *text))
+    return fail(ExitCode::cannotWrite, std::move(error));
+  return ExitCode::done;
+}
+
+/// Of the kernels, which leave the program's module.
+ExitCode JobCode::makeImages(std::vector<GpuImage> &images, bool &isDone) {
+  auto code = module.lookupSymbol<ModuleOp>(kGpuModuleName);
+  if (!code) {
+    errors << "hftac: error: the module has no kernels for a GPU\n";
+    return ExitCode::input;
+  }
+  begin("kernels");
+  OwningOpRef<ModuleOp> kernels = code;
+  code->remove();
+  GpuCodeGenerator generator(gpu);
+  if (failed(generator.translate(*kernels)))
+    return ExitCode::internal;
+  isDone = options.emit == Phase::ptx;
+  if (isDone)
+    return emitPtx(generator);
+  begin(gpu.emulated ? "emulated kernels" : "ptxas");
+  llvm::Expected<std::vector<GpuImage>> made = generator.makeImages();
+  if (!made)
+    return fail(ExitCode::cannotWrite, made.takeError());
+  images = std::move(*made);
+  return ExitCode::done;
+}
+
+//===----------------------------------------------------------------------===//
+// The host
+//===----------------------------------------------------------------------===//
+
+/// Adds what a linked program or library begins with; gives the symbols that
+/// others refer to.
+std::vector<std::string> JobCode::addEntries(CodeGenerator &generator,
+                                             llvm::StringRef library) {
+  if (options.emit == Phase::library) {
+    generator.addLibrary(library);
+    return getLibrarySymbols(library);
+  }
+  if (options.emit != Phase::executable)
+    return {kProgramSymbol.str()};
+  std::vector<std::string> symbols;
+  if (programs.size() > 1) {
+    symbols.push_back(getSymbolPrefix(job) + kProgramSymbol.str());
+    generator.renameProgram(symbols.front());
+  }
+  // The last job has the function that knows all of them.
+  if (programs.size() == 1 || symbols.front() == programs.back()) {
+    generator.addMain(programs);
+    symbols.push_back("main");
+  }
+  return symbols;
+}
+
+ExitCode JobCode::emit(CodeGenerator &generator,
+                       std::vector<std::string> &objects) {
+  Phase form = isLinked(options.emit) ? Phase::object : options.emit;
+  begin(getPhase(form).name);
+  llvm::Expected<std::vector<std::string>> code = generator.emit(form);
+  if (!code)
+    return fail(ExitCode::internal, code.takeError());
+  if (isLinked(options.emit))
+    llvm::append_range(objects, std::move(*code));
+  else if (llvm::Error error = writeOutput(options.output, code->front()))
+    return fail(ExitCode::cannotWrite, std::move(error));
+  return ExitCode::done;
+}
+
+ExitCode JobCode::generate(std::vector<std::string> &objects) {
+  TargetAttr target = TargetAttr::get(module);
+  bool isGpu = target.getKind() == TargetKind::cuda, isDone = false;
+  std::vector<GpuImage> images;
+  if (isGpu)
+    if (ExitCode code = makeImages(images, isDone);
+        code != ExitCode::done || isDone)
+      return code;
+  begin("translate");
+  CodeGenerator generator(target);
+  if (failed(generator.translate(module)))
+    return ExitCode::internal;
+  if (isGpu)
+    generator.addImages(images);
+  std::string library = getLibraryName(options.output);
+  std::vector<std::string> symbols = addEntries(generator, library);
+  begin("optimize");
+  generator.keep(symbols);
+  if (isLinked(options.emit))
+    if (llvm::Error error = generator.split(
+            getSymbolPrefix(programs.size() > 1 ? job : library)))
+      return fail(ExitCode::internal, std::move(error));
+  generator.optimize();
+  return emit(generator, objects);
+}

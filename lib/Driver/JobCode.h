@@ -1,0 +1,48 @@
+//===- JobCode.h - The code of one job --------------------------*- C++ -*-===//
+
+#ifndef HFTA_LIB_DRIVER_JOBCODE_H
+#define HFTA_LIB_DRIVER_JOBCODE_H
+
+#include "GpuCodegen.h"
+#include "Hfta/Driver/Codegen.h"
+#include "Hfta/Driver/CommandLine.h"
+
+#include <functional>
+
+namespace mlir::hfta {
+
+/// What tells the symbols of programs that are linked together apart.
+inline std::string getSymbolPrefix(llvm::StringRef job) {
+  return (job + "/").str();
+}
+
+/// Whether a job, or a module that is gone on from, can be compiled for the
+/// options' target; writes to `errors` what is against it.
+ExitCode checkTarget(ModuleOp module, const DriverOptions &options,
+                     llvm::raw_ostream &errors);
+
+/// A job's module, whose phases are behind it, and what code is made of it for.
+struct JobCode {
+  ModuleOp module;
+  llvm::StringRef job;                  ///< its name
+  llvm::ArrayRef<std::string> programs; ///< symbols, of all jobs
+  const DriverOptions &options;
+  const GpuCodeRequest &gpu;                  ///< of target `cuda`
+  std::function<void(llvm::StringRef)> begin; ///< of a step that takes a while
+  llvm::raw_ostream &errors;
+
+  /// Writes what `--emit` says, or adds the objects of what is to be linked.
+  ExitCode generate(std::vector<std::string> &objects);
+
+private:
+  ExitCode fail(ExitCode code, llvm::Error error);
+  ExitCode emitPtx(GpuCodeGenerator &generator);
+  ExitCode makeImages(std::vector<GpuImage> &images, bool &isDone);
+  std::vector<std::string> addEntries(CodeGenerator &generator,
+                                      llvm::StringRef library);
+  ExitCode emit(CodeGenerator &generator, std::vector<std::string> &objects);
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_DRIVER_JOBCODE_H

@@ -1,0 +1,54 @@
+//===- RunProgram.cpp - Other programs ------------------------------------===//
+
+#include "RunProgram.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+llvm::Error hfta::runProgram(llvm::ArrayRef<llvm::StringRef> arguments,
+                             llvm::StringRef work) {
+  llvm::SmallString<128> log;
+  if (std::error_code code =
+          llvm::sys::fs::createTemporaryFile("hftac", "log", log))
+    return llvm::createStringError(code,
+                                   "cannot " + work + ": " + code.message());
+  llvm::FileRemover remover(log);
+  std::string message;
+  int status = llvm::sys::ExecuteAndWait(
+      arguments.front(), arguments, /*Env=*/std::nullopt,
+      {llvm::StringRef(), llvm::StringRef(log), llvm::StringRef(log)},
+      /*SecondsToWait=*/0, /*MemoryLimit=*/0, &message);
+  if (status == 0)
+    return llvm::Error::success();
+  if (llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> text =
+          llvm::MemoryBuffer::getFile(log))
+    message += (*text)->getBuffer().rtrim();
+  return llvm::createStringError("cannot " + work + ": '" + arguments.front() +
+                                 "' failed\n" + message);
+}
+
+llvm::Expected<std::string> hfta::findCompiler() {
+  for (const char *name : {"clang-22", "clang", "cc", "gcc"})
+    if (llvm::ErrorOr<std::string> path = llvm::sys::findProgramByName(name))
+      return *path;
+  return llvm::createStringError(
+      "cannot link: no clang-22, clang, cc or gcc on the path");
+}
+
+bool hfta::canUseLld(llvm::StringRef compiler) {
+  if (!llvm::sys::path::filename(compiler).starts_with("clang"))
+    return false;
+  llvm::SmallString<256> real;
+  if (llvm::sys::fs::real_path(compiler, real))
+    return false;
+  return bool(llvm::sys::findProgramByName(
+             "ld.lld", {llvm::sys::path::parent_path(real)})) ||
+         bool(llvm::sys::findProgramByName("ld.lld"));
+}

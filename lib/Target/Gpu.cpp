@@ -1,0 +1,34 @@
+//===- Gpu.cpp - GPUs that code is made for -------------------------------===//
+
+#include "Hfta/Target/Gpu.h"
+#include "Hfta/Target/Cpu.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// The least version of PTX that has each chip: drivers refuse newer text than
+/// they know.
+static constexpr GpuChip chips[] = {
+    {"sm_80", "+ptx70", false},  {"sm_86", "+ptx71", false},
+    {"sm_89", "+ptx78", false},  {"sm_90", "+ptx78", false},
+    {"sm_90a", "+ptx80", true},  {"sm_100", "+ptx86", false},
+    {"sm_120", "+ptx87", false},
+};
+
+llvm::ArrayRef<GpuChip> hfta::getGpuChips() { return chips; }
+
+const GpuChip *hfta::findGpuChip(llvm::StringRef name) {
+  const GpuChip *found = llvm::find_if(
+      chips, [&](const GpuChip &chip) { return chip.name == name; });
+  return found == std::end(chips) ? nullptr : found;
+}
+
+TargetAttr hfta::getGpuTarget(MLIRContext *context) {
+  TargetAttr host = getCpuTarget(context, kBaseCpu);
+  return TargetAttr::get(context, TargetKind::cuda, host.getVectorBytes(),
+                         host.getVectorRegisters(), host.getFmaUnits(),
+                         host.getCaches(), host.getFeatures(),
+                         host.getLlvmFeatures());
+}

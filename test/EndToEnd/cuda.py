@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""Programs for a GPU, run by the emulated driver. They train to the weights of the CPU's
+programs, within rounding, and to the same bytes whether the copies are fused or not, how
+many there are, on whichever chip, in whichever order streams, blocks and threads run, and
+going on from a checkpoint. What is missing is told by name, and each call of the driver
+may fail: one message, the code, nothing half-written. Needs only Python's standard
+library."""
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+
+from harness import (COPIES, DATA, MODELS, Work, checkpoint, copy_file, expect_equal,
+                     expect_same_checkpoint, fail, make_blocks, read_safetensors, run)
+
+STEPS = 5
+RATES = ["1e-3", "3e-3", "1e-2"]
+MLP = """
+model net(image: f32[batch, 1, 8, 8]) {
+  hidden = dropout(gelu(linear(flatten(image), 37)), 0.1)
+  return output = linear(layer_norm(hidden), 10)
+}
+"""
+CNN = """
+model net(image: f32[batch, 1, 28, 28]) {
+  first  = relu(batch_norm(conv(image, 4, 3, padding = 1, bias = false)))
+  second = conv(max_pool(first, 2), 6, 3, stride = 2, padding = 1)
+  return output = linear(flatten(dropout(tanh(second), 0.2)), 10)
+}
+"""
+# Model, optimizer around the rates, clauses.
+JOBS = {
+    "mlp": (MLP, "adamw(lr = {}, weight_decay = 0.01)",
+            "  schedule cosine(warmup = 2)\n  micro_batches 2\n  clip_norm 0.5"),
+    "cnn": (CNN, "sgd(lr = {}, momentum = 0.9)", ""),
+    "kfac": (MODELS["mlp"], "sgd(lr = {}, momentum = 0.9)",
+             "  precondition kfac(damping = 1e-2)"),
+}
+# Relative to the largest number of a tensor. No layer has a bias in front of batch norm:
+# its gradient would be nothing but rounding.
+NEAR = {"f64": 1e-9, "f32": 1e-4}
+SMALLEST = 1e-3
+CALLS = ["cuInit", "cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName",
+         "cuDeviceGetAttribute", "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent",
+         "cuMemAlloc", "cuMemsetD8Async", "cuMemcpyAsync", "cuModuleLoadData",
+         "cuModuleGetFunction", "cuLaunchKernel", "cuStreamCreate",
+         "cuStreamSynchronize", "cuEventCreate", "cuEventRecord", "cuStreamWaitEvent"]
+
+
+def make_job(name, rates):
+    model, optimizer, clauses = JOBS[name]
+    data = DATA["cnn" if name == "cnn" else "mlp"]
+    return model + make_blocks(data, "cross_entropy(net, label)",
+                               optimizer.format(f"[{', '.join(rates)}]"), STEPS,
+                               clauses=f"  seed 3\n{clauses}")
+
+
+class Check:
+    def __init__(self):
+        self.work = Work(__doc__, "cnn", "mlp", more=["--emulation"])
+        self.folder = self.work.folder
+
+    def environment(self, **more):
+        return {**os.environ, "LD_LIBRARY_PATH": self.work.options.emulation,
+                **{f"HFTA_EMULATION_{name.upper()}": str(value)
+                   for name, value in more.items()}}
+
+    def compile(self, name, job, *flags, chips="sm_80", rates=tuple(RATES)):
+        return self.work.compile(f"{name}-gpu", make_job(job, rates), "--target=cuda",
+                                 "--gpu-code=emulated", f"--chip={chips}", *flags)
+
+    def train(self, binary, name, *flags, code=0, **more):
+        folder = self.folder / name
+        text = run(binary, "train", "--data", self.folder, "--checkpoint", folder,
+                   "--no-progress", *flags, code=code, env=self.environment(**more))
+        return text if code else folder
+
+    def expect_near(self, mine, theirs, what, limit):
+        for copy in range(COPIES):
+            own, other = (read_safetensors(copy_file(checkpoint(folder, STEPS), copy))
+                          for folder in (mine, theirs))
+            expect_equal(own.keys(), other.keys(), f"tensors of {what}")
+            for tensor, (_, _, numbers) in own.items():
+                wanted = other[tensor][2]
+                size = max(map(abs, wanted), default=0) + SMALLEST
+                worst = max((abs(a - b) for a, b in zip(numbers, wanted)), default=0)
+                if not worst <= limit * size:
+                    fail(f"{what}, {tensor} of copy {copy}: {worst / size} off")
+        print(f"near: {what}")
+
+    def check_numbers(self, job, precision):
+        what = f"{job}-{precision}"
+        cpu = self.work.compile(f"{what}-cpu", make_job(job, RATES),
+                                f"--precision={precision}")
+        gpu = self.compile(what, job, f"--precision={precision}")
+        expected = self.work.train(cpu)
+        mine = self.train(gpu, f"{what}-1", seed=1)
+        self.expect_near(mine, expected, what, NEAR[precision])
+        return gpu, mine
+
+    def expect_bytes(self, mine, theirs, what, copies=COPIES):
+        expect_same_checkpoint(checkpoint(mine, STEPS), checkpoint(theirs, STEPS), what,
+                               copies)
+
+    def check_bytes(self, job, gpu, expected):
+        for seed in range(2, 5):
+            self.expect_bytes(self.train(gpu, f"{job}-{seed}", seed=seed), expected,
+                              f"{job}, seed {seed}")
+        apart = self.compile(f"{job}-apart", job, "--no-fuse")
+        self.expect_bytes(self.train(apart, f"{job}-apart", seed=9), expected,
+                          f"{job} without fusion")
+        resumed = f"{job}-resumed"
+        self.train(gpu, resumed, "--steps", 2)
+        self.expect_bytes(self.train(gpu, resumed, "--resume", seed=5), expected,
+                          f"{job}, resumed")
+        for copy, rate in enumerate(RATES):
+            alone = self.compile(f"{job}-{copy}", job, rates=[rate])
+            own = checkpoint(self.train(alone, f"{job}-alone-{copy}"), STEPS)
+            theirs = read_safetensors(copy_file(checkpoint(expected, STEPS), copy))
+            expect_equal(read_safetensors(copy_file(own, 0)), theirs,
+                         f"{job}, copy {copy} alone")
+
+    def check_chips(self, expected):
+        gpu = self.compile("chips", "mlp", chips="sm_80,sm_90,sm_90a")
+        for chip in ("sm_86", "sm_90"):
+            self.expect_bytes(self.train(gpu, f"chip-{chip}", device=chip), expected,
+                              f"mlp on {chip}")
+        return gpu
+
+    def check_commands(self, gpu, folder):
+        """What needs no GPU has none; the rest computes what training did."""
+        bare = {**os.environ, "LD_LIBRARY_PATH": str(self.folder)}
+        expect_equal("copies 3" in run(gpu, "info", env=bare), True, "info")
+        run(gpu, "info", "--json", env=bare)
+        run(gpu, "export", "--copy", 1, "-o", self.folder / "one.onnx", "--checkpoint",
+            folder, env=bare)
+        text = run(gpu, "bench", "--steps", 2, "--phases", env=self.environment())
+        expect_equal("forward" in text, True, text)
+        trace = self.folder / "trace.json"
+        self.train(gpu, "traced", "--trace", trace)
+        expect_equal('"forward' in trace.read_text(), True, "a trace has tasks")
+
+    def expect_refused(self, gpu, code, *parts, flags=(), **more):
+        text = self.train(gpu, "refused", *flags, code=code, **more)
+        for part in parts:
+            expect_equal(part in text, True, f"{part!r} in {text!r}")
+        expect_equal(len(text.splitlines()), 1, f"lines of {text!r}")
+
+    def check_messages(self, gpu, cpu):
+        name = gpu.name
+        self.expect_refused(gpu, 3, f"{name}: error: the program has no code for this GPU "
+                            "('emulated sm_75', sm_75) but for sm_80, sm_90, sm_90a: "
+                            "compile it with hftac --chip=sm_75", device="sm_75")
+        self.expect_refused(gpu, 3, "needs", "bytes more, of which", "are free",
+                            device="sm_80:100000")
+        self.expect_refused(gpu, 3, "this machine has a driver, but no NVIDIA GPU",
+                            device="sm_80:0")
+        self.expect_refused(gpu, 2, "device 'cuda:7': expected a number below 1",
+                            flags=["--device", "cuda:7"])
+        self.expect_refused(gpu, 3, "device 'cpu' is not available: this program was "
+                            "compiled for cuda", flags=["--device", "cpu"])
+        self.expect_refused(cpu, 3, "device 'cuda:0' is not available: this program was "
+                            "compiled for cpu", flags=["--device", "cuda:0"])
+        try:
+            ctypes.CDLL("libcuda.so.1")
+            print("left out: this machine has a driver")
+        except OSError:
+            bare = {**os.environ, "LD_LIBRARY_PATH": str(self.folder)}
+            text = run(gpu, "train", "--data", self.folder, code=3, env=bare)
+            expect_equal("this machine has no driver for NVIDIA GPUs: libcuda.so.1" in text,
+                         True, text)
+
+    def check_failures(self, gpu):
+        """The first call of each function that fails, and one in a later step."""
+        folder = self.folder / "failed"
+        for call in CALLS:
+            for number in (1, 40):
+                shutil.rmtree(folder, ignore_errors=True)
+                result = subprocess.run(
+                    [gpu, "train", "--data", self.folder, "--checkpoint", folder,
+                     "--no-progress", "--overwrite"], text=True,
+                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                    env=self.environment(fail=f"{call}:{number}"))
+                text = result.stdout
+                if number > 1 and result.returncode == 0:
+                    continue
+                expect_equal(result.returncode, 70, f"{call}: {text!r}")
+                expect_equal(len(re.findall("error:", text)), 1, f"{call}: {text!r}")
+                expect_equal(call in text and "CUDA_ERROR_UNKNOWN" in text, True, text)
+                left = sorted(path.name for path in folder.glob("*"))
+                expect_equal(left, [], f"what {call} leaves")
+        print("told: each call of the driver that fails")
+
+
+def main():
+    check = Check()
+    programs = {}
+    for job in JOBS:
+        for precision in ("f64", "f32"):
+            programs[job] = check.check_numbers(job, precision)
+        check.check_bytes(job, *programs[job])
+    gpu, expected = programs["mlp"]
+    chips = check.check_chips(expected)
+    check.check_commands(gpu, expected)
+    check.check_messages(chips, check.folder / "mlp-f32-cpu")
+    check.check_failures(gpu)
+
+
+main()
