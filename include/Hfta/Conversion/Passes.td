@@ -226,9 +226,8 @@ def HftaExpandMath : Pass<"hfta-expand-math", "::mlir::ModuleOp"> {
   let summary = "Expand math functions in kernels";
   let description = [{
     exp, log, log1p, tanh, erf, sin, cos and powers become polynomials in f32
-    and f64. Others call the C library, as do sin and cos of large arguments.
-    Powers with integer exponents become products, maxima and minima
-    comparisons. Rounding to bf16, and of f64 to f16, is done on
+    and f64. Others call the C library. Powers with integer exponents become
+    products, maxima and minima comparisons. Rounding to bf16, and of f64 to f16, is done on
     bits, the same on every processor.
     Square root, absolute value, rounding and fused multiply-add stay: they are
     instructions.

@@ -35,6 +35,12 @@ DoubleFunctions::Pair DoubleFunctions::addToLarger(Value a, Value b) {
   return {high, subtract(b, subtract(high, a))};
 }
 
+DoubleFunctions::Pair DoubleFunctions::multiplyByHalfPi(Value high, Value low) {
+  Pair product = multiplyExactly(high, number(kHalfPi[0], high));
+  Value below = multiplyAdd(high, kHalfPi[1], product.low);
+  return addToLarger(product.high, multiplyAdd(low, kHalfPi[0], below));
+}
+
 DoubleFunctions::Pair DoubleFunctions::subtractExactly(Value a, Value b) {
   Value high = subtract(a, b);
   Value taken = subtract(high, a);
@@ -163,13 +169,18 @@ Value DoubleFunctions::errorFunction(Value x) {
 
 /// x less the nearest multiple of pi / 2 is r + rest. Differences from the
 /// first part are exact, as both are multiples of the same small number.
-Value DoubleFunctions::sine(Value x, int64_t quarters) {
+DoubleFunctions::Angle DoubleFunctions::reduce(Value x) {
   auto [n, quadrant] = round(x, 0.63661977236758138);
   Value exact = multiplyAdd(n, -kHalfPi[0], x);
   Pair second = multiplyExactly(n, number(kHalfPi[1], x));
   Pair less = subtractExactly(exact, second.high);
   Value below = multiplyAdd(n, -kHalfPi[2], subtract(less.low, second.low));
-  auto [r, rest] = addToLarger(less.high, below);
+  Pair angle = addToLarger(less.high, below);
+  return {angle.high, angle.low, quadrant};
+}
+
+Value DoubleFunctions::sine(Value x, const Angle &angle, int64_t quarters) {
+  Value r = angle.r, rest = angle.rest;
   Value z = multiply(r, r);
   // sin(r + rest) = r + rest (1 - z / 2) + r z P(z).
   Value p = evaluate(z, {1.5918117983848815e-10, -2.5051131688000297e-08,
@@ -189,7 +200,7 @@ Value DoubleFunctions::sine(Value x, int64_t quarters) {
   Value cosine = add(large.high, multiplyAdd(multiply(z, z), q, small));
   return selectQuarter(
       sine, cosine,
-      create<arith::AddIOp>(quadrant, integer(quarters, quadrant)));
+      create<arith::AddIOp>(angle.quarters, integer(quarters, angle.quarters)));
 }
 
 //===----------------------------------------------------------------------===//

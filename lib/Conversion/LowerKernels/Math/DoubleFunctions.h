@@ -21,10 +21,18 @@ public:
   /// As C's pow, of special values too.
   Value power(Value base, Value exponent);
 
-  /// Below which `sine` reduces arguments.
+  /// An angle less so many quarters of a turn (the lowest two bits count): at
+  /// most an eighth of a turn, and what is left of it behind its last digit.
+  struct Angle {
+    Value r, rest, quarters;
+  };
+  /// Of arguments below this limit.
   static constexpr double kSineLimit = 0x1p30;
-  /// sin(x + quarters * pi / 2).
-  Value sine(Value x, int64_t quarters);
+  Angle reduce(Value x);
+  /// Of arguments from 1 up, NaN of infinite ones. (LargeAngles.cpp)
+  Angle reduceLarge(Value x);
+  /// sin(x + quarters * pi / 2), of x as it was reduced.
+  Value sine(Value x, const Angle &angle, int64_t quarters);
 
 private:
   /// A number, and what is left of it behind its last digit.
@@ -36,6 +44,7 @@ private:
   /// Where |a| >= |b|, or a is 0.
   Pair addToLarger(Value a, Value b);
   Pair subtractExactly(Value a, Value b);
+  Pair multiplyByHalfPi(Value high, Value low);
 
   /// e^(x + low); low may be NULL.
   Value exponential(Value x, Value low);

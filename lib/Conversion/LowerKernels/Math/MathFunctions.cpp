@@ -13,10 +13,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-static bool calls(Operation *op) { return op->hasAttr(kLibraryAttrName); }
-
 static bool isOf(Operation *op, bool (Type::*is)() const) {
-  return (getElementTypeOrSelf(op->getResult(0).getType()).*is)() && !calls(op);
+  return (getElementTypeOrSelf(op->getResult(0).getType()).*is)();
 }
 
 namespace {
@@ -74,7 +72,8 @@ struct ExpandPower : public OpRewritePattern<math::PowFOp> {
   }
 };
 
-/// Arguments that are too large for the reduction go to the C library.
+/// Arguments that are too large for the short reduction are rare: the long one
+/// is behind a branch.
 template <typename OpTy, int64_t quarters>
 struct ExpandCircular : public OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
@@ -83,25 +82,27 @@ struct ExpandCircular : public OpRewritePattern<OpTy> {
                                 PatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     Value x = op.getOperand();
-    if (isOf(op, &Type::isF32)) {
-      SingleFunctions functions(rewriter, loc, op.getType(),
-                                /*canScale=*/false);
-      rewriter.replaceOp(op, build(functions, rewriter, loc, x));
-      return success();
-    }
     if (isOf(op, &Type::isF64)) {
       DoubleFunctions functions(rewriter, loc, op.getType());
       rewriter.replaceOp(op, build(functions, rewriter, loc, x));
       return success();
     }
-    return rewriter.notifyMatchFailure(op, "not a function of f32 or f64");
+    if (!isOf(op, &Type::isF32))
+      return rewriter.notifyMatchFailure(op, "not a function of f32 or f64");
+    SingleFunctions functions(rewriter, loc, op.getType(), /*canScale=*/false);
+    x = functions.create<arith::ExtFOp>(
+        functions.getType(rewriter.getF64Type()), x);
+    rewriter.replaceOp(op,
+                       functions.create<arith::TruncFOp>(
+                           op.getType(), build(functions, rewriter, loc, x)));
+    return success();
   }
 
 private:
   template <typename Functions>
   static Value build(Functions &functions, OpBuilder &builder, Location loc,
                      Value x) {
-    Value small = functions.sine(x, quarters);
+    DoubleFunctions::Angle angle = functions.reduce(x);
     Value isLarge =
         functions.compare(arith::CmpFPredicate::OGE, functions.magnitude(x),
                           Functions::kSineLimit);
@@ -109,18 +110,32 @@ private:
     if (isa<VectorType>(isLarge.getType()))
       isAnyLarge = vector::ReductionOp::create(
           builder, loc, vector::CombiningKind::OR, isLarge);
+    SmallVector<Value> small = getValues(angle);
     auto branch = scf::IfOp::create(
         builder, loc, isAnyLarge,
         [&](OpBuilder &b, Location loc) {
-          OpTy call = OpTy::create(b, loc, x);
-          call->setAttr(kLibraryAttrName, b.getUnitAttr());
-          Value all = arith::SelectOp::create(b, loc, isLarge, call, small);
+          DoubleFunctions large(b, loc, x.getType());
+          SmallVector<Value> all = getValues(large.reduceLarge(x));
+          all.truncate(small.size());
+          for (auto [own, other] : llvm::zip(all, small))
+            own = arith::SelectOp::create(b, loc, isLarge, own, other);
           scf::YieldOp::create(b, loc, all);
         },
         [&](OpBuilder &b, Location loc) {
           scf::YieldOp::create(b, loc, small);
         });
-    return branch.getResult(0);
+    angle.r = branch.getResult(0);
+    angle.quarters = branch.getResult(1);
+    if (angle.rest)
+      angle.rest = branch.getResult(2);
+    return functions.sine(x, angle, quarters);
+  }
+
+  static SmallVector<Value> getValues(const DoubleFunctions::Angle &angle) {
+    SmallVector<Value> values = {angle.r, angle.quarters};
+    if (angle.rest)
+      values.push_back(angle.rest);
+    return values;
   }
 };
 

@@ -14,9 +14,6 @@ namespace mlir::hfta {
 /// bits).
 void populateMathFunctionPatterns(RewritePatternSet &patterns, bool canScale);
 
-/// On math functions: it calls the C library, whatever its type.
-inline constexpr llvm::StringLiteral kLibraryAttrName = "hfta.library";
-
 } // namespace mlir::hfta
 
 #endif // HFTA_LIB_CONVERSION_LOWERKERNELS_MATH_MATHFUNCTIONS_H

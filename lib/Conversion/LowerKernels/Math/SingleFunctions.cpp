@@ -84,20 +84,23 @@ Value SingleFunctions::errorFunction(Value x) {
   return select(isNear, near, copySign(far, x));
 }
 
-/// In f64, where two parts of pi / 2 leave no digit of an f32 result wrong.
-Value SingleFunctions::sine(Value argument, int64_t quarters) {
-  Value x = create<arith::ExtFOp>(getType(builder.getF64Type()), argument);
+/// Two parts of pi / 2 leave no digit of an f32 result wrong.
+DoubleFunctions::Angle SingleFunctions::reduce(Value x) {
   auto [n, quadrant] = round(x, 0.63661977236758138);
   Value r = multiplyAdd(n, -1.5707963267948966, x);
-  r = multiplyAdd(n, -6.123233995736766e-17, r);
-  Value z = multiply(r, r);
+  return {multiplyAdd(n, -6.123233995736766e-17, r), Value(), quadrant};
+}
+
+Value SingleFunctions::sine(Value, const DoubleFunctions::Angle &angle,
+                            int64_t quarters) {
+  Value r = angle.r, z = multiply(r, r);
   Value p = evaluate(z, {2.7183084403154817e-06, -0.00019839334520745328,
                          0.0083333293849283552, -0.16666666641618466});
   Value sine = multiplyAdd(multiply(p, z), r, r);
   Value cosine =
       evaluate(z, {-2.7210209891737103e-07, 2.4799519678628043e-05,
                    -0.0013888883752192418, 0.04166666662281443, -0.5, 1.0});
-  Value turned = create<arith::AddIOp>(quadrant, integer(quarters, quadrant));
-  return create<arith::TruncFOp>(argument.getType(),
-                                 selectQuarter(sine, cosine, turned));
+  Value turned =
+      create<arith::AddIOp>(angle.quarters, integer(quarters, angle.quarters));
+  return selectQuarter(sine, cosine, turned);
 }

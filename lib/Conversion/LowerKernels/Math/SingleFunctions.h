@@ -3,7 +3,7 @@
 #ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_MATH_SINGLEFUNCTIONS_H
 #define HFTA_LIB_CONVERSION_LOWERKERNELS_MATH_SINGLEFUNCTIONS_H
 
-#include "Math/MathBuilder.h"
+#include "Math/DoubleFunctions.h"
 
 namespace mlir::hfta {
 
@@ -22,10 +22,11 @@ public:
   Value tangent(Value x); ///< hyperbolic
   Value errorFunction(Value x);
 
-  /// Below which `sine` reduces arguments.
+  /// As those of DoubleFunctions; the rest counts for nothing. In f64, of
+  /// arguments of f64.
   static constexpr double kSineLimit = 0x1p48;
-  /// sin(x + quarters * pi / 2).
-  Value sine(Value x, int64_t quarters);
+  DoubleFunctions::Angle reduce(Value x);
+  Value sine(Value x, const DoubleFunctions::Angle &angle, int64_t quarters);
 
 private:
   Value scaleAtOnce(Value x, Value n);

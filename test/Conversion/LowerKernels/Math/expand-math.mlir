@@ -1,8 +1,7 @@
 // RUN: hfta-opt %s -hfta-expand-math | FileCheck %s -enable-var-scope
 
-// CHECK-DAG: func.func private @sinf(f32) -> f32
-// CHECK-DAG: func.func private @cos(f64) -> f64
-// CHECK-DAG: func.func private @atan(f64) -> f64
+// CHECK: func.func private @atan(f64) -> f64
+// CHECK-NOT: func.func private @{{sin|cos}}
 
 // CHECK-LABEL: func.func private @polynomial(
 func.func private @polynomial(%x: vector<16xf32>) -> vector<16xf32> attributes {hfta.kernel} {
@@ -29,19 +28,28 @@ func.func private @double(%x: vector<2xf64>, %y: f32) -> (vector<2xf64>, vector<
   return %0, %1, %2 : vector<2xf64>, vector<2xf64>, f32
 }
 
-// Of large arguments, and where there is no polynomial.
+// Very large arguments are reduced with all the digits that it takes.
+// CHECK-LABEL: func.func private @circular(
+func.func private @circular(%x: f64, %y: vector<8xf32>) -> (f64, vector<8xf32>) attributes {hfta.kernel} {
+  // CHECK: scf.if
+  // CHECK: arith.mului_extended {{.*}} : i64
+  // CHECK: vector.reduction <or>
+  // CHECK: scf.if
+  // CHECK: arith.mului_extended {{.*}} : vector<8xi64>
+  // CHECK-NOT: call
+  // CHECK: return
+  %0 = math.cos %x : f64
+  %1 = math.sin %y : vector<8xf32>
+  return %0, %1 : f64, vector<8xf32>
+}
+
+// Where there is no polynomial.
 // CHECK-LABEL: func.func private @library(
-// CHECK-SAME: %[[X:[^ ,:#]+]]: f64, %[[Y:[^ ,:#]+]]: f32)
-func.func private @library(%x: f64, %y: f32) -> (f64, f64, f32) attributes {hfta.kernel} {
+// CHECK-SAME: %[[X:[^ ,:#]+]]: f64)
+func.func private @library(%x: f64) -> f64 attributes {hfta.kernel} {
   // CHECK: call @atan(%[[X]])
-  // CHECK: scf.if
-  // CHECK: call @cos(%[[X]])
-  // CHECK: scf.if
-  // CHECK: call @sinf(%[[Y]])
   %0 = math.atan %x : f64
-  %1 = math.cos %x : f64
-  %2 = math.sin %y : f32
-  return %0, %1, %2 : f64, f64, f32
+  return %0 : f64
 }
 
 // CHECK-LABEL: func.func private @instructions(
