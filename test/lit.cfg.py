@@ -59,6 +59,13 @@ try:
 except OSError:
     pass
 
+# NVIDIA's own declarations, to compare ours with.
+for folder in (os.environ.get("CUDA_PATH"), "/usr/local/cuda"):
+    if folder and os.path.exists(os.path.join(folder, "include", "cuda.h")):
+        config.available_features.add("cuda-header")
+        config.substitutions.append(("%cuda_include", os.path.join(folder, "include")))
+        break
+
 # Whether PTX can be assembled.
 ptxas = os.path.join(os.environ.get("CUDA_PATH", ""), "bin", "ptxas")
 if shutil.which(ptxas) or shutil.which("ptxas"):

@@ -220,13 +220,22 @@ Value ElementPuller::both(Value first, Value second) {
 // Elements of tensors
 //===----------------------------------------------------------------------===//
 
-FailureOr<Value> ElementPuller::pull(Value tensor, ArrayRef<Value> wanted) {
-  // Of an axis of one element the index is known, however it was computed.
-  SmallVector<Value> indices(wanted);
+SmallVector<Value> ElementPuller::simplify(Value tensor,
+                                           ArrayRef<Value> indices) {
+  SmallVector<Value> simple(indices);
   for (auto [axis, size] :
        llvm::enumerate(cast<RankedTensorType>(tensor.getType()).getShape()))
     if (size == 1)
-      indices[axis] = index(0);
+      simple[axis] = index(0);
+  return simple;
+}
+
+FailureOr<Value> ElementPuller::pull(Value tensor, ArrayRef<Value> wanted) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  // Nobody gets this far where there is no element.
+  if (type.getNumElements() == 0)
+    return pullSplat(builder.getZeroAttr(type.getElementType()));
+  SmallVector<Value> indices = simplify(tensor, wanted);
   Key key = {tensor.getAsOpaquePointer()};
   for (Value index : indices)
     key.push_back(index.getAsOpaquePointer());

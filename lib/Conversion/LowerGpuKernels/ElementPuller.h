@@ -76,6 +76,8 @@ private:
   FailureOr<Value> computeScalar(Value scalar);
 
   FailureOr<Value> computeNumber(OpFoldResult number);
+  /// Of an axis of one element the index is known, however it was computed.
+  SmallVector<Value> simplify(Value tensor, ArrayRef<Value> indices);
 
   Value pullSplat(TypedAttr value);
   FailureOr<Value> pullConstant(arith::ConstantOp op, ArrayRef<Value> indices);

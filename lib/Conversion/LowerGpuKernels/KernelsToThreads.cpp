@@ -70,8 +70,12 @@ void KernelThreader::makeBlock() {
   to = &kernel.getBody().emplaceBlock();
   auto add = [&](Type type, Location loc) -> Value {
     auto tensor = cast<RankedTensorType>(type);
-    return to->addArgument(
-        MemRefType::get(tensor.getShape(), tensor.getElementType()), loc);
+    // What has no elements may have no strides, either.
+    SmallVector<int64_t> shape = {0};
+    if (tensor.getNumElements() > 0)
+      shape.assign(tensor.getShape().begin(), tensor.getShape().end());
+    return to->addArgument(MemRefType::get(shape, tensor.getElementType()),
+                           loc);
   };
   for (BlockArgument argument : from->getArguments())
     add(argument.getType(), argument.getLoc());

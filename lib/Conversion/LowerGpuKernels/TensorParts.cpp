@@ -132,8 +132,9 @@ FailureOr<Value> ElementPuller::pullCarried(Value argument,
 FailureOr<Value>
 ElementPuller::pullWithin(Value tensor, ArrayRef<Value> indices,
                           llvm::function_ref<FailureOr<Value>()> make) {
+  SmallVector<Value> others = simplify(tensor, indices);
   if (auto known = carried.find(tensor); known != carried.end())
-    known->second.others.assign(indices.begin(), indices.end());
+    known->second.others = std::move(others);
   FailureOr<Value> value = make();
   if (auto known = carried.find(tensor); known != carried.end())
     known->second.others.clear();

@@ -94,3 +94,19 @@ func.func private @whole(%x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {hft
 func.func private @ties(%x: tensor<4xf32>) -> tensor<4xf32> attributes {hfta.kernel, hfta.ties = array<i64: 3>} {
   return %x : tensor<4xf32>
 }
+
+// -----
+
+// Nothing is read of what has no elements.
+// CHECK-LABEL: func.func private @empty(
+// CHECK-SAME: memref<0xf32>, %{{.*}}: memref<20x3xf32>
+// CHECK-NOT: memref.load
+// CHECK: return
+func.func private @empty(%x: tensor<0x3xf32>) -> tensor<20x3xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+  %z = arith.constant 0.0 : f32
+  %p = tensor.pad %x low[20, 0] high[0, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %z : f32
+  } : tensor<0x3xf32> to tensor<20x3xf32>
+  return %p : tensor<20x3xf32>
+}

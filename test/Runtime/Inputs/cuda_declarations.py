@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+"""Writes C that compiles only if the declarations of cuda_driver.h are those of the
+cuda.h that it includes.
+
+    cuda_declarations.py cuda_driver.h > check.c"""
+
+import re
+import sys
+
+TYPES = {"hfta_cu_result": "CUresult", "hfta_cu_device": "CUdevice",
+         "hfta_cu_address": "CUdeviceptr", "hfta_cu_context": "CUcontext",
+         "hfta_cu_module": "CUmodule", "hfta_cu_function": "CUfunction",
+         "hfta_cu_stream": "CUstream", "hfta_cu_event": "CUevent",
+         "hfta_cu_host_function": "CUhostFn", "int attribute": "CUdevice_attribute attribute"}
+NUMBERS = {"NO_DEVICE": "CUDA_ERROR_NO_DEVICE", "OUT_OF_MEMORY": "CUDA_ERROR_OUT_OF_MEMORY",
+           "INVALID_IMAGE": "CUDA_ERROR_INVALID_IMAGE",
+           "NO_BINARY_FOR_GPU": "CUDA_ERROR_NO_BINARY_FOR_GPU",
+           "UNSUPPORTED_PTX_VERSION": "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+           "COMPUTE_CAPABILITY_MAJOR": "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR",
+           "COMPUTE_CAPABILITY_MINOR": "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR",
+           "STREAM_NON_BLOCKING": "CU_STREAM_NON_BLOCKING",
+           "EVENT_DISABLE_TIMING": "CU_EVENT_DISABLE_TIMING"}
+
+header = open(sys.argv[1]).read().replace("\\\n", "\n")
+functions = re.findall(r'X\(\w+,\s*"(\w+)",\s*(\(.*?\))\)\s', header + "\n", re.DOTALL)
+numbers = re.findall(r"HFTA_CU_(\w+) = (\d+)", header)
+if len(functions) < 25 or len(numbers) != len(NUMBERS):
+    sys.exit(f"error: found {len(functions)} functions, {len(numbers)} numbers")
+print("#include <cuda.h>")
+for name, arguments in functions:
+    for mine, theirs in TYPES.items():
+        arguments = re.sub(rf"\b{mine}\b", theirs, arguments)
+    print(f"CUresult (*check_{name}){' '.join(arguments.split())} = {name};")
+for name, value in numbers:
+    print(f'_Static_assert({NUMBERS[name]} == {value}, "{name}");')
