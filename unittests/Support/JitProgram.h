@@ -13,8 +13,9 @@
 
 namespace mlir::hfta {
 
-/// A module of tasks, of phase `train`, to phase `llvm`. Where HFTA_TEST_KERNELS
-/// is `threads`, kernels compute element by element, as threads of a GPU do.
+/// A module of tasks, of phase `train`, to phase `llvm`. Where
+/// HFTA_TEST_KERNELS is `threads`, kernels compute element by element, as
+/// threads of a GPU do.
 LogicalResult lowerTasks(ModuleOp module);
 
 /// A module of phase `llvm`, compiled to memory, with its segments filled from

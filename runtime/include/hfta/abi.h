@@ -52,8 +52,7 @@
   M(s, per_copy)                                                               \
   M(s, copy)                                                                   \
   M(s, joins)                                                                  \
-  M(s, items) M(s, lanes) M(s, scratch_bytes) M(s, block_threads)              \
-      M(s, reserved)
+  M(s, items) M(s, lanes) M(s, scratch_bytes) M(s, block_threads) M(s, reserved)
 #define HFTA_ABI_IMAGE(M, s)                                                   \
   M(s, data) M(s, bytes) M(s, chip) M(s, kind) M(s, reserved)
 #define HFTA_ABI_IMAGE_TABLE(M, s) M(s, images) M(s, count)
