@@ -127,12 +127,6 @@ EXPORTED hfta_cu_result cuInit(unsigned) {
   return getSettings().bytes > 0 ? kSuccess : HFTA_CU_NO_DEVICE;
 }
 
-EXPORTED hfta_cu_result cuDriverGetVersion(int *version) {
-  ENTER("cuDriverGetVersion");
-  *version = 13000;
-  return kSuccess;
-}
-
 EXPORTED hfta_cu_result cuDeviceGetCount(int *count) {
   ENTER("cuDeviceGetCount");
   *count = 1;

@@ -88,6 +88,7 @@ private:
 
 /// A loaded image.
 struct Module {
+  int file; ///< open as long as the library: the loader knows it by its number
   void *library;
   uint32_t *registers;
   ~Module();

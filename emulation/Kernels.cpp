@@ -16,6 +16,7 @@ using namespace emulation;
 Module::~Module() {
   if (library)
     dlclose(library);
+  close(file);
 }
 
 //===----------------------------------------------------------------------===//
@@ -46,15 +47,14 @@ hfta_cu_result emulation::loadModule(const void *image,
   int file = memfd_create("hfta-emulated-image", MFD_CLOEXEC);
   if (file < 0)
     return kOutOfMemory;
+  out.reset(new Module{file, nullptr, nullptr});
   std::string path = "/proc/self/fd/" + std::to_string(file);
-  void *library = nullptr;
   if (writeAll(file, static_cast<const char *>(image), bytes))
-    library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  close(file);
-  if (!library)
+    out->library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!out->library)
     return kInvalidImage;
-  out.reset(new Module{library, static_cast<uint32_t *>(dlsym(
-                                    library, "hfta_emulated_registers"))});
+  out->registers =
+      static_cast<uint32_t *>(dlsym(out->library, "hfta_emulated_registers"));
   return out->registers ? kSuccess : kInvalidImage;
 }
 

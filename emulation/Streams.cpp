@@ -22,7 +22,9 @@ bool Device::canRun(const Stream &stream) const {
   if (stream.commands.empty())
     return false;
   const Command &command = stream.commands.front();
-  return !command.awaited || command.awaited->happened >= command.times;
+  // After a failure nothing happens any more.
+  return failure != kSuccess || !command.awaited ||
+         command.awaited->happened >= command.times;
 }
 
 void Device::step(Stream &stream) {

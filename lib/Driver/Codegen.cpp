@@ -123,7 +123,10 @@ addBytes(llvm::Module &module, llvm::StringRef bytes, llvm::StringRef name) {
 }
 
 /// Structs hfta_image and hfta_image_table, whose members these are in order.
-void CodeGenerator::addImages(llvm::ArrayRef<GpuImage> images) {
+bool CodeGenerator::addImages(llvm::ArrayRef<GpuImage> images) {
+  llvm::GlobalVariable *declared = module->getNamedGlobal(kImagesSymbol);
+  if (!declared || !declared->isDeclaration())
+    return false;
   llvm::IRBuilder<> builder(module->getContext());
   llvm::Type *pointer = builder.getPtrTy(), *count = builder.getInt64Ty(),
              *number = builder.getInt32Ty();
@@ -146,10 +149,10 @@ void CodeGenerator::addImages(llvm::ArrayRef<GpuImage> images) {
   auto *all = new llvm::GlobalVariable(
       *module, head->getType(),
       /*isConstant=*/true, llvm::GlobalValue::InternalLinkage, head);
-  llvm::GlobalVariable *declared = module->getNamedGlobal(kImagesSymbol);
   declared->replaceAllUsesWith(all);
   declared->eraseFromParent();
   all->setName(kImagesSymbol);
+  return true;
 }
 
 /// The constant array of pointers to the programs.

@@ -244,6 +244,9 @@ static ExitCode checkTarget(CommandLineState &state) {
   if (options.emit == Phase::ptx && options.chips.size() != 1)
     return state.fail(ExitCode::usage,
                       "'--emit=ptx' is for one chip, as in '--chip=sm_90'");
+  if (options.emit == Phase::ptx && !options.gpuCode.ptx)
+    return state.fail(ExitCode::usage, "'--emit=ptx' and '--gpu-code' without "
+                                       "ptx exclude each other");
   if (!options.ptxas.empty() && !options.gpuCode.cubin)
     return state.fail(ExitCode::usage, "'--gpu-code' without cubin and option "
                                        "'--ptxas' exclude each other");

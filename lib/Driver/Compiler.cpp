@@ -295,9 +295,11 @@ ExitCode Compiler::runPasses(const PhaseInfo &before, const PhaseInfo &phase) {
   if (phase.phase == Phase::scheduled)
     if (ExitCode code = measureScratch(); code != ExitCode::done)
       return code;
-  // Branches begin behind this phase; a module in it is for any target that it
-  // doesn't name.
-  if (phase.phase == Phase::linalg)
+  // Branches begin behind linalg; a module in an earlier phase is for any
+  // processor. Kernels for GPUs are formed otherwise, which is noted.
+  bool formsForGpu =
+      phase.phase == Phase::planned && options.target == TargetKind::cuda;
+  if (phase.phase == Phase::linalg || formsForGpu)
     if (ExitCode code = setTarget(); code != ExitCode::done)
       return code;
   PipelineSettings settings;
@@ -394,7 +396,9 @@ ExitCode Compiler::link() {
 //===----------------------------------------------------------------------===//
 
 ExitCode Compiler::compile() {
-  if (options.target == TargetKind::cuda && !options.plan)
+  bool makesImages = options.target == TargetKind::cuda && !options.plan &&
+                     !options.planPipeline && !isMLIR(options.emit);
+  if (makesImages)
     if (ExitCode code = resolveGpuCode(options, gpu, errors);
         code != ExitCode::done)
       return code;
@@ -429,11 +433,15 @@ ExitCode Compiler::ofEachJob(ExitCode (Compiler::*work)()) {
 /// All that is checked and decided before code is made. `--plan-pipeline` ends
 /// here.
 ExitCode Compiler::prepareJob() {
-  if (ExitCode code = checkTarget(*loaded.module, options, errors);
+  if (ExitCode code =
+          checkTarget(*loaded.module, loaded.phase, options, errors);
       code != ExitCode::done)
     return code;
   if (ExitCode code = planPipeline();
       code != ExitCode::done || options.planPipeline)
+    return code;
+  if (ExitCode code = checkJobOnTarget(*loaded.module, options, errors);
+      code != ExitCode::done)
     return code;
   if (loaded.phase == Phase::import)
     loaded.module->getOperation()->setAttr(

@@ -51,7 +51,7 @@ static constexpr llvm::StringLiteral kEmulatedCpu = "x86-64-v3";
 static std::string findPtxas(const DriverOptions &options) {
   if (!options.ptxas.empty())
     return llvm::sys::fs::can_execute(options.ptxas) ? options.ptxas : "";
-  if (const char *folder = std::getenv("CUDA_PATH")) {
+  if (const char *folder = std::getenv("CUDA_PATH"); folder && *folder) {
     llvm::SmallString<128> path(folder);
     llvm::sys::path::append(path, "bin", "ptxas");
     if (llvm::sys::fs::can_execute(path))
@@ -61,8 +61,8 @@ static std::string findPtxas(const DriverOptions &options) {
   return path ? *path : std::string();
 }
 
-/// Later chips can compile the text of the highest one that isn't for itself
-/// alone.
+/// Beside cubins: later chips can compile the text of the highest one that
+/// isn't for itself alone.
 static std::string findPtxChip(llvm::ArrayRef<std::string> chips) {
   std::string found;
   for (const GpuChip &chip : getGpuChips())
@@ -79,12 +79,16 @@ ExitCode hfta::resolveGpuCode(const DriverOptions &options,
   if (request.chips.empty())
     request.chips = {"sm_80", "sm_90"};
   request.emulated = options.gpuCode.emulated;
-  if (options.gpuCode.ptx)
-    request.ptxChip = findPtxChip(request.chips);
-  if (!options.gpuCode.cubin || options.emit == Phase::ptx)
+  if (request.emulated || options.emit == Phase::ptx)
     return ExitCode::done;
-  request.ptxas = findPtxas(options);
-  if (!request.ptxas.empty())
+  if (options.gpuCode.cubin)
+    request.ptxas = findPtxas(options);
+  // Without cubins each chip needs its text.
+  if (options.gpuCode.ptx && !request.ptxas.empty())
+    request.ptxChips = {findPtxChip(request.chips)};
+  else if (options.gpuCode.ptx)
+    request.ptxChips = request.chips;
+  if (!options.gpuCode.cubin || !request.ptxas.empty())
     return ExitCode::done;
   bool isWanted = options.gpuCode.isGiven || !options.ptxas.empty();
   errors << "hftac: " << (isWanted ? "error" : "warning") << ": ";
@@ -110,15 +114,9 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 GpuCodeGenerator::createMachine(llvm::StringRef chip) const {
   llvm::StringRef cpu = chip, features, name = kGpuTriple;
   if (request.emulated) {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
     cpu = kEmulatedCpu;
     name = kHostTriple;
   } else {
-    LLVMInitializeNVPTXTargetInfo();
-    LLVMInitializeNVPTXTarget();
-    LLVMInitializeNVPTXTargetMC();
-    LLVMInitializeNVPTXAsmPrinter();
     features = findGpuChip(chip)->llvmFeatures;
   }
   llvm::Triple triple(name);
@@ -158,7 +156,35 @@ llvm::Error GpuCodeGenerator::optimize(llvm::Module &module) const {
   return llvm::Error::success();
 }
 
+/// Before any thread needs them.
+static void registerTargets() {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTarget();
+  LLVMInitializeNVPTXTargetMC();
+  LLVMInitializeNVPTXAsmPrinter();
+}
+
+/// Parts are loaded by themselves: what one of them lacks, it has nowhere.
+static LogicalResult checkParts(ModuleOp op, ArrayRef<Bitcode> parts) {
+  for (const Bitcode &part : parts) {
+    llvm::LLVMContext context;
+    llvm::Expected<std::unique_ptr<llvm::Module>> module =
+        llvm::parseBitcodeFile(
+            {llvm::StringRef(part.data(), part.size()), "part"}, context);
+    if (!module)
+      return op.emitError() << llvm::toString(module.takeError());
+    for (const llvm::GlobalValue &value : (*module)->global_values())
+      if (value.isDeclaration() && !value.getName().starts_with("llvm."))
+        return op.emitError("a part of the kernels lacks '")
+               << value.getName() << "'";
+  }
+  return success();
+}
+
 LogicalResult GpuCodeGenerator::translate(ModuleOp op) {
+  registerTargets();
   if (request.emulated) {
     PassManager passes(op.getContext(), ModuleOp::getOperationName());
     passes.addPass(createHftaEmulateGpu());
@@ -180,7 +206,7 @@ LogicalResult GpuCodeGenerator::translate(ModuleOp op) {
   llvm::WriteBitcodeToFile(*module, code);
   // Names of PTX have no slashes.
   parts = splitModule(*module, "hfta$");
-  return success();
+  return request.emulated ? success() : checkParts(op, parts);
 }
 
 /// PTX, or an object for the host.
@@ -294,7 +320,7 @@ llvm::Error GpuCodeGenerator::makeImage(Work &work) const {
       return binary.takeError();
     work.images.push_back({work.chip, std::move(*binary), HFTA_IMAGE_CUBIN});
   }
-  if (work.chip == request.ptxChip)
+  if (llvm::is_contained(request.ptxChips, work.chip))
     work.images.push_back({work.chip, *text + '\0', HFTA_IMAGE_PTX});
   return llvm::Error::success();
 }
@@ -351,7 +377,7 @@ llvm::Expected<std::vector<GpuImage>> GpuCodeGenerator::makeImages() {
   std::vector<Work> all;
   for (const std::string &chip : request.chips)
     for (const Bitcode &part : parts)
-      if (!request.ptxas.empty() || chip == request.ptxChip)
+      if (!request.ptxas.empty() || llvm::is_contained(request.ptxChips, chip))
         all.push_back({&part, chip, {}, {}});
   {
     llvm::DefaultThreadPool threads(

@@ -23,8 +23,8 @@ struct GpuImage {
 struct GpuCodeRequest {
   std::vector<std::string> chips;
   bool emulated = false;
-  std::string ptxChip; ///< whose text is kept; empty: nobody's
-  std::string ptxas;   ///< empty: there are no cubins
+  std::vector<std::string> ptxChips; ///< whose text is kept
+  std::string ptxas;                 ///< empty: there are no cubins
 };
 
 /// What the options ask for. Where there is no ptxas a warning says so, or, if

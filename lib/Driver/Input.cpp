@@ -144,7 +144,7 @@ static ExitCode loadModule(const DriverOptions &options, MLIRContext *context,
                       "module is in phase '" + phase->name +
                           "', which comes after '" + getPhase(last).name + "'",
                       ExitCode::usage);
-  if (!options.cpu.empty() && phase->target)
+  if (!options.cpu.empty() && !comesAfter(Phase::linalg, phase->phase))
     return failModule(errors, path,
                       "option '--cpu' has no effect on a module in phase '" +
                           phase->name + "'",

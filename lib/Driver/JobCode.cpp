@@ -1,6 +1,7 @@
 //===- JobCode.cpp - The code of one job ----------------------------------===//
 
 #include "JobCode.h"
+#include "Hfta/Conversion/HftaToRuntime.h"
 #include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 #include "Hfta/Driver/Output.h"
@@ -12,15 +13,24 @@ static llvm::StringRef getTargetName(TargetKind kind) {
   return getTarget(kind).name;
 }
 
-ExitCode hfta::checkTarget(ModuleOp module, const DriverOptions &options,
+ExitCode hfta::checkTarget(ModuleOp module, Phase phase,
+                           const DriverOptions &options,
                            llvm::raw_ostream &errors) {
   TargetAttr target = TargetAttr::get(module);
-  if (target && target.getKind() != options.target) {
-    errors << "hftac: error: the module is for '--target="
-           << getTargetName(target.getKind())
-           << "', not for '--target=" << getTargetName(options.target) << "'\n";
-    return ExitCode::usage;
-  }
+  // Kernels are formed for the CPU where nothing says otherwise.
+  bool hasKernels = comesAfter(phase, Phase::train);
+  if (!target && !hasKernels)
+    return ExitCode::done;
+  TargetKind kind = target ? target.getKind() : TargetKind::cpu;
+  if (kind == options.target)
+    return ExitCode::done;
+  errors << "hftac: error: the module is for '--target=" << getTargetName(kind)
+         << "', not for '--target=" << getTargetName(options.target) << "'\n";
+  return ExitCode::usage;
+}
+
+ExitCode hfta::checkJobOnTarget(ModuleOp module, const DriverOptions &options,
+                                llvm::raw_ostream &errors) {
   if (options.target != TargetKind::cuda)
     return ExitCode::done;
   FailureOr<Job> job = Job::read(module);
@@ -135,8 +145,11 @@ ExitCode JobCode::generate(std::vector<std::string> &objects) {
   CodeGenerator generator(target);
   if (failed(generator.translate(module)))
     return ExitCode::internal;
-  if (isGpu)
-    generator.addImages(images);
+  if (isGpu && !generator.addImages(images)) {
+    errors << "hftac: error: the module declares no '" << kImagesSymbol
+           << "'\n";
+    return ExitCode::input;
+  }
   std::string library = getLibraryName(options.output);
   std::vector<std::string> symbols = addEntries(generator, library);
   begin("optimize");

@@ -16,10 +16,13 @@ inline std::string getSymbolPrefix(llvm::StringRef job) {
   return (job + "/").str();
 }
 
-/// Whether a job, or a module that is gone on from, can be compiled for the
-/// options' target; writes to `errors` what is against it.
-ExitCode checkTarget(ModuleOp module, const DriverOptions &options,
+/// Whether a module in a phase is for the options' target, if it is for one;
+/// writes to `errors` what is against it.
+ExitCode checkTarget(ModuleOp module, Phase phase, const DriverOptions &options,
                      llvm::raw_ostream &errors);
+/// Whether the options' target trains such a job, after all that is planned.
+ExitCode checkJobOnTarget(ModuleOp module, const DriverOptions &options,
+                          llvm::raw_ostream &errors);
 
 /// A job's module, whose phases are behind it, and what code is made of it for.
 struct JobCode {

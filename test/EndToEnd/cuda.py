@@ -150,6 +150,10 @@ class Check:
 
     def check_messages(self, gpu, cpu):
         name = gpu.name
+        text = self.work.compile("text-gpu", make_job("mlp", RATES), "--target=cuda",
+                                 "--gpu-code=ptx")
+        self.expect_refused(text, 3, "the program has code for GPUs, but this driver is the "
+                            "emulated one: compile it with hftac --gpu-code=emulated")
         self.expect_refused(gpu, 3, f"{name}: error: the program has no code for this GPU "
                             "('emulated sm_75', sm_75) but for sm_80, sm_90, sm_90a: "
                             "compile it with hftac --chip=sm_75", device="sm_75")

@@ -81,6 +81,8 @@ def make_gpu_rows():
               options=["--ptxas=/bin/false"])
     yield gpu("text for two chips", 2, "'--emit=ptx' is for one chip",
               options=["--emit=ptx"])
+    yield gpu("text of no text", 2, "'--emit=ptx' and '--gpu-code' without ptx",
+              options=["--emit=ptx", "--chip=sm_80", "--gpu-code=emulated"])
     yield gpu("a budget on a GPU", 3, "a budget of memory",
               options=["--memory=device = 64MiB"])
     yield gpu("replicas on GPUs", 3, "workers",

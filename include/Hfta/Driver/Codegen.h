@@ -31,8 +31,8 @@ public:
   LogicalResult translate(ModuleOp op);
   /// Gives the program another symbol than kProgramSymbol.
   void renameProgram(llvm::StringRef symbol);
-  /// Defines kImagesSymbol of a program for GPUs.
-  void addImages(llvm::ArrayRef<GpuImage> images);
+  /// Defines kImagesSymbol of a program for GPUs; false if it has none.
+  bool addImages(llvm::ArrayRef<GpuImage> images);
   /// Adds `int main(int, char **)` over programs, by their symbols: the
   /// module's own and others that it is linked with.
   void addMain(llvm::ArrayRef<std::string> programs);

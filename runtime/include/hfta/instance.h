@@ -48,7 +48,7 @@ bool hfta_program_spills(const hfta_program *program);
 const char *hfta_program_device(const hfta_program *program, const char *text);
 
 /// As many as are asked for; of 0, one a processor, but no more than memory is
-/// planned for.
+/// planned for. Of a program with images as many as copies, which go at once.
 int hfta_program_threads(const hfta_program *program, int64_t threads);
 
 /// The most copies that make a turn where copies take turns: one a thread, so

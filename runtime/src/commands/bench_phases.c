@@ -112,6 +112,12 @@ static void print_phase(phases *self, const hfta_task *first) {
   }
   if (time <= 0)
     return;
+  if (self->limits->flops <= 0) {
+    printf("%-17.*s %10.3f %9.3f %9.1f\n", (int)part_length(first), first->name,
+           1e3 * time, 1e-9 * flops, 1e-6 * bytes);
+    self->time += time;
+    return;
+  }
   double arithmetic = flops / self->limits->flops;
   double memory = bytes / self->limits->bytes;
   double limit = arithmetic > memory ? arithmetic : memory;
@@ -167,10 +173,12 @@ hfta_status hfta_print_phases(const hfta_program *program,
     return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a table");
   hfta_status status = HFTA_OK;
   if (read_work(program, all)) {
-    printf("limits: %.1f Gflop/s, %.1f GB/s with %d threads\n"
-           "phase                     ms     Gflop        MB   least ms  bound "
-           "by\n",
-           1e-9 * limits->flops, 1e-9 * limits->bytes, threads);
+    bool has_limits = limits->flops > 0;
+    if (has_limits)
+      printf("limits: %.1f Gflop/s, %.1f GB/s with %d threads\n",
+             1e-9 * limits->flops, 1e-9 * limits->bytes, threads);
+    printf("phase                     ms     Gflop        MB%s\n",
+           has_limits ? "   least ms  bound by" : "");
     phases self = {.program = program,
                    .schedule = hfta_program_trains(program) ? "step" : "infer",
                    .limits = limits,
@@ -178,8 +186,11 @@ hfta_status hfta_print_phases(const hfta_program *program,
                    .all = all,
                    .steps = steps};
     status = print_all(&self, error);
-    printf("%-17s %10.3f %30.3f         %5.2fx\n", "all", 1e3 * self.time,
-           1e3 * self.limit, self.limit > 0 ? self.time / self.limit : 0.0);
+    if (has_limits)
+      printf("%-17s %10.3f %30.3f         %5.2fx\n", "all", 1e3 * self.time,
+             1e3 * self.limit, self.limit > 0 ? self.time / self.limit : 0.0);
+    else
+      printf("%-17s %10.3f\n", "all", 1e3 * self.time);
   }
   free(all);
   return status;

@@ -397,6 +397,9 @@ static hfta_status measure(bench *self, const hfta_trace_options *trace,
 /// Before there is an instance, and with no more memory than it is to have.
 static hfta_status measure_limits(bench *self, int64_t threads,
                                   hfta_error *error) {
+  // Those of a GPU nobody measures here.
+  if (self->program->images)
+    return HFTA_OK;
   int count = hfta_program_threads(self->program, threads);
   uint64_t most = hfta_program_memory(self->program, count).peak;
   uint64_t least = LEAST_COPIED, half = hfta_memory_limit() / 2;

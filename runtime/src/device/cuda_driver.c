@@ -3,6 +3,7 @@
 #include "device/cuda_driver.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -31,12 +32,7 @@ static hfta_status load(void *library, hfta_cuda *cuda, hfta_error *error) {
   return HFTA_OK;
 }
 
-hfta_status hfta_cuda_load(const hfta_cuda **out, hfta_error *error) {
-  static hfta_cuda cuda;
-  static bool is_loaded;
-  *out = &cuda;
-  if (is_loaded)
-    return HFTA_OK;
+static hfta_status open_library(hfta_cuda *cuda, hfta_error *error) {
   void *library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char *reason = dlerror();
@@ -44,10 +40,23 @@ hfta_status hfta_cuda_load(const hfta_cuda **out, hfta_error *error) {
                      "this machine has no driver for NVIDIA GPUs: %s",
                      reason ? reason : library_name);
   }
-  hfta_status status = load(library, &cuda, error);
-  is_loaded = status == HFTA_OK;
-  if (!is_loaded)
+  hfta_status status = load(library, cuda, error);
+  if (status != HFTA_OK)
     dlclose(library);
+  return status;
+}
+
+hfta_status hfta_cuda_load(const hfta_cuda **out, hfta_error *error) {
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  static hfta_cuda cuda;
+  static bool is_loaded;
+  *out = &cuda;
+  hfta_status status = HFTA_OK;
+  pthread_mutex_lock(&mutex);
+  if (!is_loaded)
+    status = open_library(&cuda, error);
+  is_loaded = status == HFTA_OK;
+  pthread_mutex_unlock(&mutex);
   return status;
 }
 

@@ -28,6 +28,8 @@ enum {
   HFTA_CU_NO_DEVICE = 100,
   HFTA_CU_OUT_OF_MEMORY = 2,
   HFTA_CU_INVALID_IMAGE = 200,
+  HFTA_CU_INVALID_PTX = 218,
+  HFTA_CU_JIT_COMPILER_NOT_FOUND = 221,
   HFTA_CU_NO_BINARY_FOR_GPU = 209,
   HFTA_CU_UNSUPPORTED_PTX_VERSION = 222,
   HFTA_CU_COMPUTE_CAPABILITY_MAJOR = 75,
@@ -39,7 +41,6 @@ enum {
 /// X(member, the driver's name, arguments)
 #define HFTA_CU_FUNCTIONS(X)                                                   \
   X(init, "cuInit", (unsigned flags))                                          \
-  X(driver_version, "cuDriverGetVersion", (int *version))                      \
   X(device_count, "cuDeviceGetCount", (int *count))                            \
   X(device_get, "cuDeviceGet", (hfta_cu_device * device, int ordinal))         \
   X(device_name, "cuDeviceGetName",                                            \
@@ -96,7 +97,7 @@ typedef struct hfta_cuda {
 
 /// The functions of libcuda.so.1, which stays open from the first success on.
 /// HFTA_UNSUPPORTED where there is no driver, or one that lacks a function.
-/// Threads: any, one at a time.
+/// Threads: any.
 hfta_status hfta_cuda_load(const hfta_cuda **out, hfta_error *error);
 
 /// Fills the error with the name of a call and what its result means: codes of

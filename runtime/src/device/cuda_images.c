@@ -53,8 +53,16 @@ static const hfta_image *choose(const hfta_image_table *table, uint32_t kind,
   return best;
 }
 
-static hfta_status fail_without(const hfta_image_table *table,
+static hfta_status fail_without(const hfta_image_table *table, bool is_emulated,
                                 const hfta_cuda_chip *chip, hfta_error *error) {
+  if (table->count > 0 &&
+      (table->images[0].kind == HFTA_IMAGE_EMULATED) != is_emulated)
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "the program has code for %s, but this driver is %s: "
+                     "compile it %s hftac --gpu-code=emulated",
+                     is_emulated ? "GPUs" : "the emulated driver alone",
+                     is_emulated ? "the emulated one" : "a GPU's",
+                     is_emulated ? "with" : "without");
   char list[256] = "";
   const char *last = "";
   for (uint64_t i = 0; i < table->count; ++i) {
@@ -102,7 +110,8 @@ static hfta_cu_result load_parts(hfta_cuda_images *self,
 
 static bool is_refusal(hfta_cu_result result) {
   return result == HFTA_CU_INVALID_IMAGE ||
-         result == HFTA_CU_NO_BINARY_FOR_GPU ||
+         result == HFTA_CU_NO_BINARY_FOR_GPU || result == HFTA_CU_INVALID_PTX ||
+         result == HFTA_CU_JIT_COMPILER_NOT_FOUND ||
          result == HFTA_CU_UNSUPPORTED_PTX_VERSION;
 }
 
@@ -126,7 +135,7 @@ static hfta_status load_modules(hfta_cuda_images *self,
       break;
   }
   if (result == 0)
-    return fail_without(table, chip, error);
+    return fail_without(table, is_emulated, chip, error);
   if (!is_refusal(result))
     return hfta_cuda_fail(self->cuda, result, "cuModuleLoadData", NULL, error);
   hfta_cuda_fail(self->cuda, result, "cuModuleLoadData", NULL, error);

@@ -2,6 +2,9 @@
 
 #include "device/cuda_launch.h"
 
+/// A grid's third extent.
+enum { MOST_COPIES = 65535 };
+
 static uint64_t count_blocks(const hfta_launch *launch) {
   return ((uint64_t)launch->items + launch->block_threads - 1) /
          launch->block_threads;
@@ -31,7 +34,7 @@ static int64_t slab_at(const hfta_task_call *call, int64_t position) {
 /// How many copies from a position on lie at equal distances.
 static int64_t count_together(const hfta_task_call *call, int64_t position) {
   int64_t count = 1;
-  while (position + count < call->copy_count &&
+  while (count < MOST_COPIES && position + count < call->copy_count &&
          copy_at(call, position + count) == copy_at(call, position) + count &&
          slab_at(call, position + count) == slab_at(call, position) + count)
     ++count;

@@ -66,8 +66,8 @@ hfta_status hfta_device_open(const char *text,
     return functions->open(&own, out, error);
   return hfta_fail(error, HFTA_UNSUPPORTED,
                    "device '%s' is not available: this program was compiled "
-                   "for cpu",
-                   text);
+                   "for %s",
+                   text, is_for_gpus ? "cuda" : "cpu");
 }
 
 void hfta_device_close(hfta_device *device) {

@@ -24,7 +24,6 @@ typedef struct host_work {
 typedef struct cuda_device {
   hfta_device base;
   const hfta_cuda *cuda;
-  const hfta_program *program;
   int index, threads;
   uint32_t queue_count, event_count;
   hfta_cu_device device;
@@ -77,6 +76,15 @@ static bool enter(cuda_device *self) {
 // Opening
 //===----------------------------------------------------------------------===//
 
+/// Those whose streams have nothing left to do.
+static void free_host_works(cuda_device *self) {
+  while (self->host_works) {
+    host_work *work = self->host_works;
+    self->host_works = work->next;
+    free(work);
+  }
+}
+
 static void cuda_close(hfta_device *device) {
   cuda_device *self = own(device);
   const hfta_cuda *cuda = self->cuda;
@@ -93,6 +101,7 @@ static void cuda_close(hfta_device *device) {
         cuda->stream_destroy(self->streams[i]);
     cuda->context_release(self->device);
   }
+  free_host_works(self);
   free(self->events);
   free(self->is_recorded);
   free(self->streams);
@@ -216,9 +225,9 @@ static hfta_status cuda_open(const hfta_device_options *options,
   if (!self)
     return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a device");
   self->base.functions = &hfta_device_cuda;
-  self->program = options->program;
   self->index = options->index;
-  self->threads = options->threads;
+  // Copies take turns as wide as there are threads: all of them go at once.
+  self->threads = (int)options->copies;
   hfta_status status = begin(self, options, error);
   if (status == HFTA_OK)
     *out = &self->base;
@@ -494,12 +503,8 @@ static hfta_status cuda_wait_for(hfta_device *device, uint64_t queues,
       note(self, self->cuda->stream_synchronize(self->streams[i]),
            "cuStreamSynchronize", "what was launched before");
   }
-  if (queues == UINT64_MAX)
-    while (self->host_works) {
-      host_work *work = self->host_works;
-      self->host_works = work->next;
-      free(work);
-    }
+  if (queues == UINT64_MAX && self->status == HFTA_OK)
+    free_host_works(self);
   return take_error(self, error);
 }
 

@@ -128,6 +128,9 @@ static hfta_status open_seat(hfta_fleet *self, seat *out, int places,
                              hfta_error *error) {
   const hfta_fleet_options *options = &self->options;
   const hfta_program *program = own_program(options, 0);
+  if (program->images)
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "seats aren't supported on a GPU in this version");
   hfta_device_options device = {
       .threads = options->threads, .queues = 1, .program = program};
   for (int64_t i = 0; i < options->models; ++i)

@@ -226,7 +226,8 @@ static hfta_status open_device(hfta_instance *instance, hfta_worker *worker,
                                const hfta_options *options) {
   const hfta_program *program = instance->program;
   hfta_device_options device_options = {
-      .threads = hfta_program_threads(program, options->threads),
+      .threads =
+          program->images ? 1 : hfta_program_threads(program, options->threads),
       .scratch_bytes = hfta_program_scratch_bytes(program),
       .queues = program->queue_count,
       .events = program->event_count,

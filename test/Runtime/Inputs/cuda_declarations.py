@@ -14,6 +14,8 @@ TYPES = {"hfta_cu_result": "CUresult", "hfta_cu_device": "CUdevice",
          "hfta_cu_host_function": "CUhostFn", "int attribute": "CUdevice_attribute attribute"}
 NUMBERS = {"NO_DEVICE": "CUDA_ERROR_NO_DEVICE", "OUT_OF_MEMORY": "CUDA_ERROR_OUT_OF_MEMORY",
            "INVALID_IMAGE": "CUDA_ERROR_INVALID_IMAGE",
+           "INVALID_PTX": "CUDA_ERROR_INVALID_PTX",
+           "JIT_COMPILER_NOT_FOUND": "CUDA_ERROR_JIT_COMPILER_NOT_FOUND",
            "NO_BINARY_FOR_GPU": "CUDA_ERROR_NO_BINARY_FOR_GPU",
            "UNSUPPORTED_PTX_VERSION": "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
            "COMPUTE_CAPABILITY_MAJOR": "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR",
