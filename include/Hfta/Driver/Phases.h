@@ -1,9 +1,9 @@
 //===- Phases.h - The compiler's phases -------------------------*- C++ -*-===//
 //
 // The one tree of phases: --emit, --help, docs/hftac.md and the driver itself
-// live on it. Phases up to `linalg`, and those of linked programs, are common to
-// all targets, though kernels are formed for one kind of them from `planned` on;
-// between them each target has a branch of its own.
+// live on it. Phases up to `linalg`, and those of linked programs, are common
+// to all targets, though kernels are formed for one kind of them from `planned`
+// on; between them each target has a branch of its own.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DRIVER_PHASES_H

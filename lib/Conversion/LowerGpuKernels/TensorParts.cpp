@@ -127,17 +127,30 @@ FailureOr<Value> ElementPuller::pullCarried(Value argument,
                    "it writes");
 }
 
+/// What others have been inserted into.
+static Value findBase(Value tensor) {
+  for (;;) {
+    if (auto slice = tensor.getDefiningOp<tensor::InsertSliceOp>())
+      tensor = slice.getDest();
+    else if (auto element = tensor.getDefiningOp<tensor::InsertOp>())
+      tensor = element.getDest();
+    else
+      return tensor;
+  }
+}
+
 /// What `make` gives, where these indices are those of the element that is
-/// carried, if `tensor` is.
+/// carried, if `tensor`, or what it was made of by insertions, is.
 FailureOr<Value>
 ElementPuller::pullWithin(Value tensor, ArrayRef<Value> indices,
                           llvm::function_ref<FailureOr<Value>()> make) {
+  Value base = findBase(tensor);
+  if (!carried.contains(base))
+    return make();
   SmallVector<Value> others = simplify(tensor, indices);
-  if (auto known = carried.find(tensor); known != carried.end())
-    known->second.others = std::move(others);
+  std::swap(carried[base].others, others);
   FailureOr<Value> value = make();
-  if (auto known = carried.find(tensor); known != carried.end())
-    known->second.others.clear();
+  carried[base].others = std::move(others);
   return value;
 }
 

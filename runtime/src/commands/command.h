@@ -89,10 +89,13 @@ typedef struct hfta_spill_arguments {
    .minimum = 1,                                                               \
    .maximum = HFTA_STORE_THREADS,                                              \
    .spills = true}
+/// What the program was compiled for, of `invocation`.
 #define HFTA_OPTION_DEVICE(target)                                             \
   {.name = "--device",                                                         \
    .argument = "DEVICE",                                                       \
-   .help = "where to compute: cpu, or of a program for GPUs cuda:K (0)",       \
+   .help = invocation->program->images                                         \
+               ? "where to compute: cuda:0, which is the default, or cuda:K"   \
+               : "where to compute: cpu, which is the default",                \
    .text = (target)}
 #define HFTA_OPTION_DATA(target)                                               \
   {.name = "--data",                                                           \

@@ -416,6 +416,10 @@ typedef struct bench_arguments {
   hfta_rank_arguments ranks;
 } bench_arguments;
 
+#define PACED                                                                  \
+  "paced:COSTS.json: tasks only take the time that a run with\n"               \
+  "--phases --json has measured"
+
 static int parse(const hfta_invocation *invocation, bench *self,
                  bench_arguments *out) {
   const hfta_option options[] = {
@@ -442,9 +446,10 @@ static int parse(const hfta_invocation *invocation, bench *self,
        .spills = true},
       {.name = "--device",
        .argument = "DEVICE",
-       .help = "where to compute: cpu, or of a program for GPUs cuda:K (0);\n"
-               "or paced:COSTS.json: tasks only take the time that a run\n"
-               "with --phases --json has measured",
+       .help = invocation->program->images
+                   ? "where to compute: cuda:0, which is the default, or\n"
+                     "cuda:K; or " PACED
+                   : "where to compute: cpu, which is the default; or\n" PACED,
        .text = &out->device},
       HFTA_OPTION_RANKS(&out->ranks),
       HFTA_OPTION_MPI(&out->ranks),
