@@ -1,6 +1,7 @@
 //===- Kernels.cpp - Kernels of the emulated GPU --------------------------===//
 
 #include "Emulation.h"
+#include "Hfta/Conversion/EmulatedImage.h"
 
 #include <csetjmp>
 #include <csignal>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 using namespace emulation;
+using namespace mlir::hfta;
 
 Module::~Module() {
   if (library)
@@ -54,13 +56,14 @@ hfta_cu_result emulation::loadModule(const void *image,
   if (!out->library)
     return kInvalidImage;
   out->registers =
-      static_cast<uint32_t *>(dlsym(out->library, "hfta_emulated_registers"));
+      static_cast<uint32_t *>(dlsym(out->library, emulated::kRegisters));
   return out->registers ? kSuccess : kInvalidImage;
 }
 
 hfta_cu_result emulation::findFunction(Module &module, const char *name,
                                        std::unique_ptr<Function> &out) {
-  void *symbol = dlsym(module.library, (std::string(name) + "$call").c_str());
+  void *symbol = dlsym(module.library,
+                       (std::string(name) + emulated::kCallSuffix).c_str());
   if (!symbol)
     return kNotFound;
   out.reset(
@@ -93,8 +96,6 @@ private:
   uint64_t count, at, step;
 };
 
-/// Registers, as hfta-emulate-gpu numbers them.
-enum { THREAD, THREADS, BLOCK, COPY };
 } // namespace
 
 static sigjmp_buf outOfKernel;
@@ -113,14 +114,14 @@ static void runThreads(const Launch &launch, void **parameters,
   uint32_t *registers = launch.function->module->registers;
   uint64_t blocks = uint64_t(launch.gridX) * launch.gridZ;
   Order blockOrder(blocks, random);
-  registers[THREADS] = launch.blockX;
+  registers[emulated::kBlockDimX] = launch.blockX;
   for (uint64_t i = 0; i < blocks; ++i) {
     uint64_t block = blockOrder.next();
-    registers[BLOCK] = uint32_t(block % launch.gridX);
-    registers[COPY] = uint32_t(block / launch.gridX);
+    registers[emulated::kBlockX] = uint32_t(block % launch.gridX);
+    registers[emulated::kBlockZ] = uint32_t(block / launch.gridX);
     Order threadOrder(launch.blockX, random);
     for (unsigned thread = 0; thread < launch.blockX; ++thread) {
-      registers[THREAD] = uint32_t(threadOrder.next());
+      registers[emulated::kThreadX] = uint32_t(threadOrder.next());
       launch.function->call(parameters);
     }
   }

@@ -6,15 +6,13 @@
 #include "Hfta/Conversion/HftaToRuntime.h"
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/Target/Cpu.h"
+#include "LlvmCode.h"
 
 #include "mlir/Target/LLVMIR/Export.h"
 
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/raw_ostream.h"
@@ -25,8 +23,6 @@
 
 using namespace mlir;
 using namespace mlir::hfta;
-
-static constexpr llvm::StringLiteral kTriple = "x86_64-unknown-linux-gnu";
 
 unsigned hfta::getThreadLimit() {
   constexpr rlim_t kLittle = rlim_t(4) << 30;
@@ -46,22 +42,7 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 CodeGenerator::createMachine() const {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
-  llvm::Triple triple(kTriple);
-  std::string message;
-  const llvm::Target *found =
-      llvm::TargetRegistry::lookupTarget(triple, message);
-  if (!found)
-    return llvm::createStringError(message);
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  options.FunctionSections = true;
-  options.DataSections = true;
-  std::unique_ptr<llvm::TargetMachine> machine(found->createTargetMachine(
-      triple, kBaseCpu, target.getLlvmFeatures(), options, llvm::Reloc::PIC_,
-      llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
-  if (!machine)
-    return llvm::createStringError("no code generator for %s", kTriple.data());
-  return machine;
+  return createTargetMachine(kHostTriple, kBaseCpu, target.getLlvmFeatures());
 }
 
 static void setFunctionTarget(llvm::Function &function, TargetAttr target) {
@@ -91,7 +72,7 @@ LogicalResult CodeGenerator::translate(ModuleOp op) {
     return op.emitError("invalid LLVM IR: ") << message;
   if (!module->getNamedGlobal(kProgramSymbol))
     return op.emitError("module defines no '") << kProgramSymbol << "'";
-  module->setTargetTriple(llvm::Triple(kTriple));
+  module->setTargetTriple(llvm::Triple(kHostTriple));
   module->setDataLayout(part.machine->createDataLayout());
   module->setPICLevel(llvm::PICLevel::BigPIC);
   for (llvm::Function &function : *module)
@@ -333,24 +314,16 @@ static constexpr llvm::StringLiteral kWindowPasses =
 
 void CodeGenerator::optimize(Part &part) {
   llvm::PassBuilder builder(part.machine.get());
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  Analyses analyses(builder);
   llvm::FunctionPassManager kernelPasses, windowPasses;
   llvm::cantFail(builder.parsePassPipeline(kernelPasses, kKernelPasses));
   llvm::cantFail(builder.parsePassPipeline(windowPasses, kWindowPasses));
-  llvm::GlobalDCEPass().run(*part.module, modules);
+  llvm::GlobalDCEPass().run(*part.module, analyses.modules);
   for (llvm::Function &function : *part.module) {
     if (function.isDeclaration())
       continue;
     bool isWindow = function.hasFnAttribute(kSharesWindowsAttrName);
-    (isWindow ? windowPasses : kernelPasses).run(function, functions);
+    (isWindow ? windowPasses : kernelPasses).run(function, analyses.functions);
   }
 }
 
@@ -361,20 +334,15 @@ void CodeGenerator::optimize() {
 }
 
 llvm::Expected<std::string> CodeGenerator::emit(Part &part, Phase phase) {
-  llvm::SmallString<0> text;
-  llvm::raw_svector_ostream os(text);
-  if (phase == Phase::llvmIR) {
-    part.module->print(os, nullptr);
-    return std::string(text);
-  }
-  llvm::legacy::PassManager passes;
-  llvm::CodeGenFileType type = phase == Phase::assembly
-                                   ? llvm::CodeGenFileType::AssemblyFile
-                                   : llvm::CodeGenFileType::ObjectFile;
-  if (part.machine->addPassesToEmitFile(passes, os, nullptr, type))
-    return llvm::createStringError("no emitter for %s", kTriple.data());
-  passes.run(*part.module);
-  return std::string(text);
+  if (phase != Phase::llvmIR)
+    return emitCode(*part.machine, *part.module,
+                    phase == Phase::assembly
+                        ? llvm::CodeGenFileType::AssemblyFile
+                        : llvm::CodeGenFileType::ObjectFile);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  part.module->print(os, nullptr);
+  return text;
 }
 
 llvm::Expected<std::vector<std::string>> CodeGenerator::emit(Phase phase) {

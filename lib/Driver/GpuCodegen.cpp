@@ -6,6 +6,7 @@
 #include "Hfta/Driver/Output.h"
 #include "Hfta/Target/Cpu.h"
 #include "Hfta/Target/Gpu.h"
+#include "LlvmCode.h"
 #include "RunProgram.h"
 #include "hfta/program.h"
 
@@ -15,10 +16,7 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -39,7 +37,6 @@ void LLVMInitializeNVPTXAsmPrinter();
 }
 
 static constexpr llvm::StringLiteral kGpuTriple = "nvptx64-nvidia-cuda";
-static constexpr llvm::StringLiteral kHostTriple = "x86_64-unknown-linux-gnu";
 /// What emulated images may use: fused multiply-adds without a call.
 static constexpr llvm::StringLiteral kEmulatedCpu = "x86-64-v3";
 
@@ -79,7 +76,8 @@ ExitCode hfta::resolveGpuCode(const DriverOptions &options,
   if (request.chips.empty())
     request.chips = {"sm_80", "sm_90"};
   request.emulated = options.gpuCode.emulated;
-  if (request.emulated || options.emit == Phase::ptx)
+  request.isText = options.emit == Phase::ptx;
+  if (request.emulated || request.isText)
     return ExitCode::done;
   if (options.gpuCode.cubin)
     request.ptxas = findPtxas(options);
@@ -112,27 +110,9 @@ ExitCode hfta::resolveGpuCode(const DriverOptions &options,
 
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 GpuCodeGenerator::createMachine(llvm::StringRef chip) const {
-  llvm::StringRef cpu = chip, features, name = kGpuTriple;
-  if (request.emulated) {
-    cpu = kEmulatedCpu;
-    name = kHostTriple;
-  } else {
-    features = findGpuChip(chip)->llvmFeatures;
-  }
-  llvm::Triple triple(name);
-  std::string message;
-  const llvm::Target *found =
-      llvm::TargetRegistry::lookupTarget(triple, message);
-  if (!found)
-    return llvm::createStringError(message);
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  std::unique_ptr<llvm::TargetMachine> machine(found->createTargetMachine(
-      triple, cpu, features, options, llvm::Reloc::PIC_, std::nullopt,
-      llvm::CodeGenOptLevel::Aggressive));
-  if (!machine)
-    return llvm::createStringError("no code generator for " + name);
-  return machine;
+  if (request.emulated)
+    return createTargetMachine(kHostTriple, kEmulatedCpu, "");
+  return createTargetMachine(kGpuTriple, chip, findGpuChip(chip)->llvmFeatures);
 }
 
 llvm::Error GpuCodeGenerator::optimize(llvm::Module &module) const {
@@ -142,17 +122,9 @@ llvm::Error GpuCodeGenerator::optimize(llvm::Module &module) const {
   module.setTargetTriple((*machine)->getTargetTriple());
   module.setDataLayout((*machine)->createDataLayout());
   llvm::PassBuilder builder(machine->get());
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  Analyses analyses(builder);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
-      .run(module, modules);
+      .run(module, analyses.modules);
   return llvm::Error::success();
 }
 
@@ -202,8 +174,11 @@ LogicalResult GpuCodeGenerator::translate(ModuleOp op) {
     return op.emitError("invalid LLVM IR: ") << message;
   if (llvm::Error error = optimize(*module))
     return op.emitError() << llvm::toString(std::move(error));
-  llvm::raw_svector_ostream code(whole);
-  llvm::WriteBitcodeToFile(*module, code);
+  if (request.isText) {
+    llvm::raw_svector_ostream code(parts.emplace_back());
+    llvm::WriteBitcodeToFile(*module, code);
+    return success();
+  }
   // Names of PTX have no slashes.
   parts = splitModule(*module, "hfta$");
   return request.emulated ? success() : checkParts(op, parts);
@@ -220,20 +195,13 @@ llvm::Expected<std::string> GpuCodeGenerator::emit(const Bitcode &code,
   auto machine = createMachine(chip);
   if (!machine)
     return machine.takeError();
-  llvm::SmallString<0> text;
-  llvm::raw_svector_ostream os(text);
-  llvm::legacy::PassManager passes;
-  llvm::CodeGenFileType type = request.emulated
-                                   ? llvm::CodeGenFileType::ObjectFile
-                                   : llvm::CodeGenFileType::AssemblyFile;
-  if ((*machine)->addPassesToEmitFile(passes, os, nullptr, type))
-    return llvm::createStringError("no emitter for " + chip);
-  passes.run(**module);
-  return std::string(text);
+  return emitCode(**machine, **module,
+                  request.emulated ? llvm::CodeGenFileType::ObjectFile
+                                   : llvm::CodeGenFileType::AssemblyFile);
 }
 
-llvm::Expected<std::string> GpuCodeGenerator::emitPtx(llvm::StringRef chip) {
-  return emit(whole, chip);
+llvm::Expected<std::string> GpuCodeGenerator::emitPtx() {
+  return emit(parts.front(), request.chips.front());
 }
 
 //===----------------------------------------------------------------------===//

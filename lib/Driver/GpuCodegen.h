@@ -23,6 +23,7 @@ struct GpuImage {
 struct GpuCodeRequest {
   std::vector<std::string> chips;
   bool emulated = false;
+  bool isText = false; ///< PTX of all kernels for the one chip, not images
   std::vector<std::string> ptxChips; ///< whose text is kept
   std::string ptxas;                 ///< empty: there are no cubins
 };
@@ -40,8 +41,8 @@ public:
   /// Translates the module, for the host's processor if images are emulated,
   /// and optimizes it. Diagnoses failures.
   LogicalResult translate(ModuleOp op);
-  /// The text for one chip.
-  llvm::Expected<std::string> emitPtx(llvm::StringRef chip);
+  /// The text that is asked for in place of images.
+  llvm::Expected<std::string> emitPtx();
   /// All images, chip by chip, each in parts.
   llvm::Expected<std::vector<GpuImage>> makeImages();
 
@@ -59,7 +60,6 @@ private:
   llvm::Error makeImage(Work &work) const;
 
   GpuCodeRequest request;
-  Bitcode whole;
   std::vector<Bitcode> parts;
 };
 

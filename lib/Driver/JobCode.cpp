@@ -60,7 +60,7 @@ ExitCode JobCode::fail(ExitCode code, llvm::Error error) {
 
 ExitCode JobCode::emitPtx(GpuCodeGenerator &generator) {
   begin("ptx");
-  llvm::Expected<std::string> text = generator.emitPtx(gpu.chips.front());
+  llvm::Expected<std::string> text = generator.emitPtx();
   if (!text)
     return fail(ExitCode::internal, text.takeError());
   if (llvm::Error error = writeOutput(options.output, *text))
@@ -81,7 +81,7 @@ ExitCode JobCode::makeImages(std::vector<GpuImage> &images, bool &isDone) {
   GpuCodeGenerator generator(gpu);
   if (failed(generator.translate(*kernels)))
     return ExitCode::internal;
-  isDone = options.emit == Phase::ptx;
+  isDone = gpu.isText;
   if (isDone)
     return emitPtx(generator);
   begin(gpu.emulated ? "emulated kernels" : "ptxas");

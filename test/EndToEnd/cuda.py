@@ -30,6 +30,13 @@ model net(image: f32[batch, 1, 28, 28]) {
   return output = linear(flatten(dropout(tanh(second), 0.2)), 10)
 }
 """
+# K-FAC of a convolution with strides, whose second moments are sums of pieces.
+PATCHES = """
+model net(image: f32[batch, 1, 28, 28]) {
+  first = max_pool(relu(conv(image, 3, 3, stride = 2, padding = 1)), 4)
+  return output = linear(flatten(first), 10)
+}
+"""
 # Model, optimizer around the rates, clauses.
 JOBS = {
     "mlp": (MLP, "adamw(lr = {}, weight_decay = 0.01)",
@@ -37,7 +44,28 @@ JOBS = {
     "cnn": (CNN, "sgd(lr = {}, momentum = 0.9)", ""),
     "kfac": (MODELS["mlp"], "sgd(lr = {}, momentum = 0.9)",
              "  precondition kfac(damping = 1e-2)"),
+    "patches": (PATCHES, "sgd(lr = {}, momentum = 0.9)",
+                "  precondition kfac(damping = 1e-2)"),
 }
+# Of a library: a checkpoint comes in and goes out; the host can't address a tensor.
+EMBEDDED = """
+#include "net.h"
+#include <stdio.h>
+int main(int count, char **folders) {
+  hfta_error error;
+  hfta_options options = {.error = &error};
+  hfta_tensor_info info;
+  net *instance;
+  if (net_create(&options, &instance) != HFTA_OK)
+    return puts(error.message), 1;
+  if (net_load(instance, folders[1]) != HFTA_OK ||
+      net_tensor(instance, 0, "hidden.weight", &info) != HFTA_OK ||
+      net_save(instance, folders[2]) != HFTA_OK)
+    return puts(net_message(instance)), 1;
+  net_destroy(instance);
+  return info.data != NULL || count != 3;
+}
+"""
 # Relative to the largest number of a tensor. No layer has a bias in front of batch norm:
 # its gradient would be nothing but rounding.
 NEAR = {"f64": 1e-9, "f32": 1e-4}
@@ -51,7 +79,7 @@ CALLS = ["cuInit", "cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName",
 
 def make_job(name, rates):
     model, optimizer, clauses = JOBS[name]
-    data = DATA["cnn" if name == "cnn" else "mlp"]
+    data = DATA["cnn" if name in ("cnn", "patches") else "mlp"]
     return model + make_blocks(data, "cross_entropy(net, label)",
                                optimizer.format(f"[{', '.join(rates)}]"), STEPS,
                                clauses=f"  seed 3\n{clauses}")
@@ -59,7 +87,7 @@ def make_job(name, rates):
 
 class Check:
     def __init__(self):
-        self.work = Work(__doc__, "cnn", "mlp", more=["--emulation"])
+        self.work = Work(__doc__, "cnn", "mlp", more=["--emulation", "--cc"])
         self.folder = self.work.folder
 
     def environment(self, **more):
@@ -138,6 +166,13 @@ class Check:
             folder, env=bare)
         text = run(gpu, "bench", "--steps", 2, "--phases", env=self.environment())
         expect_equal("forward" in text, True, text)
+        expect_equal("cuda:K" in run(gpu, "train", "--help", env=bare), True, "--help")
+        # A training changes its device where a checkpoint is.
+        cpu, moved = self.folder / "mlp-f32-cpu", self.folder / "moved"
+        run(cpu, "train", "--data", self.folder, "--checkpoint", moved, "--no-progress",
+            "--steps", 2)
+        self.train(gpu, "moved", "--resume")
+        self.expect_near(moved, folder, "mlp-f32, begun on the CPU", NEAR["f32"])
         trace = self.folder / "trace.json"
         self.train(gpu, "traced", "--trace", trace)
         expect_equal('"forward' in trace.read_text(), True, "a trace has tasks")
@@ -147,6 +182,34 @@ class Check:
         for part in parts:
             expect_equal(part in text, True, f"{part!r} in {text!r}")
         expect_equal(len(text.splitlines()), 1, f"lines of {text!r}")
+
+    def check_library(self, folder):
+        job = self.work.write_job("net", make_job("mlp", RATES))
+        run(self.work.hftac, job, "--target=cuda", "--gpu-code=emulated", "--emit=lib",
+            "-o", self.folder / "libnet.a")
+        (self.folder / "main.c").write_text(EMBEDDED)
+        program = self.folder / "embedded"
+        run(*self.work.options.cc.split(), self.folder / "main.c",
+            self.folder / "libnet.a", "-lm", "-lpthread", "-ldl", "-o", program)
+        run(program, folder, self.folder / "saved", env=self.environment())
+        # Who saved it is noted beside the tensors.
+        for copy in range(COPIES):
+            saved, loaded = (read_safetensors(copy_file(checkpoint(of, STEPS), copy))
+                             for of in (self.folder / "saved", folder))
+            expect_equal(saved, loaded, f"what a library loads and saves, copy {copy}")
+
+    def check_several(self):
+        """Two jobs in one program, each with images of its own."""
+        first = make_job("mlp", RATES)
+        jobs = first + first[first.index("train sweep {"):].replace("sweep", "other")
+        both = self.work.compile("two-gpu", jobs, "--target=cuda", "--gpu-code=emulated",
+                                 "--chip=sm_80")
+        folder = self.train(both, "two")
+        alone = self.folder / "mlp-f32-1"
+        for job in ("sweep", "other"):
+            self.expect_bytes(folder / job, alone, f"job {job} of two")
+        self.expect_refused(both, 3, "seats aren't supported on a GPU in this version",
+                            flags=["--seats", "2"])
 
     def check_messages(self, gpu, cpu):
         name = gpu.name
@@ -201,13 +264,16 @@ class Check:
 def main():
     check = Check()
     programs = {}
-    for job in JOBS:
+    for job in ("mlp", "cnn", "kfac"):
         for precision in ("f64", "f32"):
             programs[job] = check.check_numbers(job, precision)
         check.check_bytes(job, *programs[job])
+    check.check_numbers("patches", "f64")
     gpu, expected = programs["mlp"]
     chips = check.check_chips(expected)
     check.check_commands(gpu, expected)
+    check.check_library(expected)
+    check.check_several()
     check.check_messages(chips, check.folder / "mlp-f32-cpu")
     check.check_failures(gpu)
 

@@ -24,19 +24,10 @@ namespace mlir::hfta {
 /// On lowered kernels: the threads of a block.
 inline constexpr llvm::StringLiteral kBlockThreadsAttrName =
     "hfta.block_threads";
+/// On lowered kernels: the symbol of the entry point in images for GPUs.
+inline constexpr llvm::StringLiteral kGpuEntryAttrName = "hfta.gpu_entry";
 /// The module of what runs on a GPU, in the program's module.
 inline constexpr llvm::StringLiteral kGpuModuleName = "hfta.gpu";
-
-/// In emulated images: the registers of the thread that runs, an array of 32
-/// bits each: its number in its block, the block's threads, and the block's
-/// numbers along x and z. And what stands behind a kernel's name in that of the
-/// function that the driver calls.
-inline constexpr llvm::StringLiteral kEmulatedRegisters =
-    "hfta_emulated_registers";
-inline constexpr llvm::StringLiteral kEmulatedCallSuffix = "$call";
-
-/// The symbol of a kernel's entry point in images for GPUs.
-std::string getGpuEntryName(llvm::StringRef kernel);
 
 /// From kernels on tensors to entry points for NVIDIA GPUs, in the NVVM
 /// dialect.

@@ -160,8 +160,9 @@ def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "::mlir::ModuleOp"> {
     address of the launch's first copy and the bytes from copy to copy, then
     memory from which each thread takes its own scratch memory. A thread whose
     number is that of an element computes it. The entry's name is the kernel's
-    without `kernel/`, in which `$` stands for what PTX's names can't have;
-    `hfta.block_threads` on the kernel tells the threads of a block.
+    without `kernel/`, in which `$` stands for what PTX's names can't have. On
+    the kernel `hfta.gpu_entry` tells it, and `hfta.block_threads` the threads of
+    a block.
 
     Before:
     ```mlir
@@ -172,7 +173,7 @@ def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "::mlir::ModuleOp"> {
     After:
     ```mlir
     llvm.func internal @"kernel/forward.0"(!llvm.ptr, !llvm.ptr, i64, !llvm.ptr)
-        attributes {hfta.block_threads = 256 : i64, …}
+        attributes {hfta.block_threads = 256 : i64, hfta.gpu_entry = "forward$0", …}
     llvm.func @forward$0(%x: !llvm.ptr, %x_stride: i64, %out: !llvm.ptr,
                          %out_stride: i64, %scratch: !llvm.ptr)
         attributes {nvvm.kernel, nvvm.maxntid = array<i32: 256>}

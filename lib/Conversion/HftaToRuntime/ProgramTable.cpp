@@ -536,6 +536,10 @@ void ProgramBuilder::setMemory() {
   auto arena = module->getAttrOfType<IntegerAttr>(HftaDialect::kArenaAttrName);
   auto seconds =
       module->getAttrOfType<FloatAttr>(HftaDialect::kStepSecondsAttrName);
+  // The estimate is the CPU's.
+  TargetAttr target = TargetAttr::get(module);
+  if (target && target.getKind() == TargetKind::cuda)
+    seconds = {};
   program.set(&hfta_program::arena_bytes, arena ? arena.getInt() : 0)
       .set(&hfta_program::device_bytes, job.memoryDevice)
       .set(&hfta_program::memory_threads,

@@ -34,7 +34,7 @@ Record TaskTables::getBinding(LaunchOp launch, size_t number,
     inSlabs = false;
   }
   uint32_t access = 0;
-  if (static_cast<int64_t>(number) < launch.getInputs())
+  if (number < launch.getInputs())
     access |= HFTA_ACCESS_READ;
   if (llvm::is_contained(launch.getWritten(), number))
     access |= HFTA_ACCESS_WRITE;
@@ -74,6 +74,7 @@ FailureOr<Record> TaskTables::getLaunch(LaunchOp launch) {
     bindings.push_back(getBinding(launch, number, size));
   StringRef name = launch.getKernel();
   auto threads = kernel->getAttrOfType<IntegerAttr>("hfta.block_threads");
+  auto symbol = kernel->getAttrOfType<StringAttr>("hfta.gpu_entry");
   FlatSymbolRefAttr entry;
   if (!threads)
     entry =
@@ -83,6 +84,8 @@ FailureOr<Record> TaskTables::getLaunch(LaunchOp launch) {
       StructRecord<hfta_launch>()
           .set(&hfta_launch::kernel, entry)
           .set(&hfta_launch::name, tables.string(name))
+          .set(&hfta_launch::symbol,
+               symbol ? tables.string(symbol) : FlatSymbolRefAttr())
           .set(&hfta_launch::bindings, tables.table("bindings", bindings))
           .set(&hfta_launch::binding_count, bindings.size())
           .set(&hfta_launch::per_copy, launch.getPerCopy())

@@ -1,5 +1,6 @@
 //===- EmulateGpu.cpp - Kernels of a GPU for the host's processor ---------===//
 
+#include "Hfta/Conversion/EmulatedImage.h"
 #include "Hfta/Conversion/LowerGpuKernels.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -14,16 +15,15 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Where a thread's registers lie in the array, as emulation/ has it.
+/// Where a thread's register lies in the array.
 static std::optional<int32_t> findRegister(Operation *op) {
   return llvm::TypeSwitch<Operation *, std::optional<int32_t>>(op)
-      .Case([](NVVM::ThreadIdXOp) { return 0; })
-      .Case([](NVVM::BlockDimXOp) { return 1; })
-      .Case([](NVVM::BlockIdXOp) { return 2; })
-      .Case([](NVVM::BlockIdZOp) { return 3; })
+      .Case([](NVVM::ThreadIdXOp) { return emulated::kThreadX; })
+      .Case([](NVVM::BlockDimXOp) { return emulated::kBlockDimX; })
+      .Case([](NVVM::BlockIdXOp) { return emulated::kBlockX; })
+      .Case([](NVVM::BlockIdZOp) { return emulated::kBlockZ; })
       .Default([](Operation *) { return std::nullopt; });
 }
-static constexpr int64_t kRegisters = 4;
 
 /// A function that the emulated driver calls with pointers to the parameters.
 static void createCaller(LLVM::LLVMFuncOp kernel) {
@@ -32,7 +32,7 @@ static void createCaller(LLVM::LLVMFuncOp kernel) {
   Location loc = kernel.getLoc();
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   auto caller = LLVM::LLVMFuncOp::create(
-      builder, loc, (kernel.getName() + kEmulatedCallSuffix).str(),
+      builder, loc, (kernel.getName() + emulated::kCallSuffix).str(),
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
                                   {pointer}));
   Block *body = caller.addEntryBlock(builder);
@@ -56,11 +56,13 @@ struct EmulateGpuPass : hfta::impl::HftaEmulateGpuBase<EmulateGpuPass> {
   void runOnOperation() override {
     ModuleOp code = getOperation();
     OpBuilder builder(code.getBody(), code.getBody()->begin());
-    auto type = LLVM::LLVMArrayType::get(builder.getI32Type(), kRegisters);
+    auto type = LLVM::LLVMArrayType::get(builder.getI32Type(),
+                                         emulated::kRegisterCount);
     registers = LLVM::GlobalOp::create(
         builder, code.getLoc(), type, /*isConstant=*/false,
-        LLVM::Linkage::External, kEmulatedRegisters,
-        builder.getZeroAttr(VectorType::get(kRegisters, builder.getI32Type())));
+        LLVM::Linkage::External, emulated::kRegisters,
+        builder.getZeroAttr(
+            VectorType::get(emulated::kRegisterCount, builder.getI32Type())));
     for (auto function : llvm::to_vector(code.getOps<LLVM::LLVMFuncOp>())) {
       if (failed(replaceRegisters(function)))
         return signalPassFailure();

@@ -39,7 +39,8 @@ static LogicalResult refuseCalls(ModuleOp module) {
 static constexpr int64_t kBlockThreads = 256;
 static constexpr int64_t kWarpThreads = 32;
 
-std::string hfta::getGpuEntryName(StringRef kernel) {
+/// PTX's names have letters, digits and few signs.
+static std::string getEntryName(StringRef kernel) {
   kernel.consume_front(names::kKernelPrefix);
   std::string name;
   for (char letter : kernel)
@@ -113,7 +114,7 @@ LLVM::LLVMFuncOp EntryBuilder::createFunction() {
   types.push_back(pointer);
   builder.setInsertionPointAfter(callee);
   auto entry = LLVM::LLVMFuncOp::create(
-      builder, loc, getGpuEntryName(kernel.name),
+      builder, loc, getEntryName(kernel.name),
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
                                   types));
   int64_t threads = getBlockThreads(items);
@@ -122,6 +123,7 @@ LLVM::LLVMFuncOp EntryBuilder::createFunction() {
   entry->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
                  builder.getDenseI32ArrayAttr({static_cast<int32_t>(threads)}));
   callee->setAttr(kBlockThreadsAttrName, builder.getI64IntegerAttr(threads));
+  callee->setAttr(kGpuEntryAttrName, entry.getSymNameAttr());
   return entry;
 }
 

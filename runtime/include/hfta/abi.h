@@ -47,6 +47,7 @@
 #define HFTA_ABI_LAUNCH(M, s)                                                  \
   M(s, kernel)                                                                 \
   M(s, name)                                                                   \
+  M(s, symbol)                                                                 \
   M(s, bindings)                                                               \
   M(s, binding_count)                                                          \
   M(s, per_copy)                                                               \

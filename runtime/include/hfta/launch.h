@@ -29,6 +29,18 @@ typedef struct hfta_task_call {
   int64_t micro_batch; ///< of the step, for those who observe; -1: of none
 } hfta_task_call;
 
+/// The copy at a position of the call's list.
+int64_t hfta_call_copy(const hfta_task_call *call, int64_t position);
+
+/// The number of the slab that it has where slabs aren't numbered as copies
+/// are.
+int64_t hfta_call_slab(const hfta_task_call *call, int64_t position);
+
+/// Where an operand of a launch lies, for the copy at a position of the list;
+/// of one that isn't a copy's, for the first position.
+void *hfta_call_address(const hfta_task_call *call, const hfta_launch *launch,
+                        uint32_t binding, int64_t position);
+
 /// Runs every (copy, item) of the task's kernels on the pool, or on the calling
 /// thread without one (NULL), and returns when all are done. Which thread runs
 /// which piece never changes a result. Fails with HFTA_INTERNAL if a kernel

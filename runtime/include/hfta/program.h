@@ -173,10 +173,9 @@ typedef struct hfta_binding {
 
 /// A kernel that runs once a copy, once for all copies, or for one copy alone.
 typedef struct hfta_launch {
-  hfta_kernel kernel; ///< NULL in a program with images: theirs is the one of
-                      ///< this name, in which `$` stands for all but letters,
-                      ///< digits and `_`
+  hfta_kernel kernel; ///< NULL in a program with images
   const char *name;   ///< for profiles and messages
+  const char *symbol; ///< the kernel's in images; NULL without
   const hfta_binding *bindings;
   uint32_t binding_count; ///< at most HFTA_MAX_BINDINGS
   uint32_t per_copy;      ///< 1: once a copy; 0: once

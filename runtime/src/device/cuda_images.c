@@ -2,13 +2,10 @@
 
 #include "device/cuda_images.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { NAME_BYTES = 512 };
 
 //===----------------------------------------------------------------------===//
 // Which images
@@ -145,22 +142,12 @@ static hfta_status load_modules(hfta_cuda_images *self,
                    error ? error->message : "");
 }
 
-/// The kernel's name in images.
-static void name_function(const hfta_launch *launch, char *out) {
-  size_t length = 0;
-  for (const char *at = launch->name; *at && length + 1 < NAME_BYTES; ++at)
-    out[length++] = isalnum((unsigned char)*at) || *at == '_' ? *at : '$';
-  out[length] = '\0';
-}
-
 static hfta_status find_function(hfta_cuda_images *self,
                                  const hfta_launch *launch,
                                  hfta_cu_function *out, hfta_error *error) {
-  char name[NAME_BYTES];
-  name_function(launch, name);
   hfta_cu_result result = HFTA_CU_INVALID_IMAGE;
   for (uint32_t i = 0; i < self->count && result != 0; ++i)
-    result = self->cuda->module_function(out, self->modules[i], name);
+    result = self->cuda->module_function(out, self->modules[i], launch->symbol);
   if (result == 0)
     return HFTA_OK;
   return hfta_cuda_fail(self->cuda, result, "cuModuleGetFunction", launch->name,

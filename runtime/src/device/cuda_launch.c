@@ -23,36 +23,26 @@ uint64_t hfta_cuda_scratch_bytes(const hfta_program *program) {
   return most;
 }
 
-static int64_t copy_at(const hfta_task_call *call, int64_t position) {
-  return call->copies ? call->copies[position] : position;
-}
-
-static int64_t slab_at(const hfta_task_call *call, int64_t position) {
-  return call->slabs ? call->slabs[position] : position;
-}
-
 /// How many copies from a position on lie at equal distances.
 static int64_t count_together(const hfta_task_call *call, int64_t position) {
   int64_t count = 1;
   while (count < MOST_COPIES && position + count < call->copy_count &&
-         copy_at(call, position + count) == copy_at(call, position) + count &&
-         slab_at(call, position + count) == slab_at(call, position) + count)
+         hfta_call_copy(call, position + count) ==
+             hfta_call_copy(call, position) + count &&
+         hfta_call_slab(call, position + count) ==
+             hfta_call_slab(call, position) + count)
     ++count;
   return count;
 }
 
-/// The address of the first copy, and the distance to the next one's, of each
-/// operand.
+/// The address of the copy at a position, and the distance to the next one's,
+/// of each operand.
 static void bind(const hfta_cuda_launcher *self, const hfta_task_call *call,
-                 const hfta_launch *launch, int64_t copy, int64_t slab) {
+                 const hfta_launch *launch, int64_t position) {
   uint64_t *next = self->parameters;
   for (uint32_t i = 0; i < launch->binding_count; ++i) {
-    const hfta_binding *binding = &launch->bindings[i];
-    bool in_turn = binding->in_slabs && !call->keeps[binding->segment];
-    uint64_t place = (uint64_t)(in_turn ? slab : copy);
-    *next++ = (uint64_t)(uintptr_t)call->segments[binding->segment] +
-              binding->offset + binding->copy_stride * place;
-    *next++ = binding->copy_stride;
+    *next++ = (uint64_t)(uintptr_t)hfta_call_address(call, launch, i, position);
+    *next++ = launch->bindings[i].copy_stride;
   }
   *next++ = self->scratch;
   // The emulated driver finds their end by a NULL.
@@ -67,9 +57,7 @@ static hfta_cu_result
 launch_for(const hfta_cuda_launcher *self, hfta_cu_stream stream,
            const hfta_task_call *call, const hfta_launch *launch,
            hfta_cu_function function, int64_t position, int64_t count) {
-  bool of_copies = launch->per_copy || launch->copy >= 0;
-  bind(self, call, launch, of_copies ? copy_at(call, position) : 0,
-       of_copies ? slab_at(call, position) : position);
+  bind(self, call, launch, position);
   return self->cuda->launch_kernel(function, (unsigned)count_blocks(launch), 1,
                                    (unsigned)count, launch->block_threads, 1, 1,
                                    0, stream, self->places, NULL);
@@ -93,7 +81,7 @@ static hfta_cu_result launch_one(const hfta_cuda_launcher *self,
   }
   int64_t position = 0;
   while (launch->copy >= 0 && position < call->copy_count &&
-         copy_at(call, position) != launch->copy)
+         hfta_call_copy(call, position) != launch->copy)
     ++position;
   if (launch->copy < 0 || position < call->copy_count)
     result = launch_for(self, stream, call, launch, function, position, 1);

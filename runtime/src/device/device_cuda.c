@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /// A function of the host's that a stream calls.
 typedef struct host_work {
@@ -63,6 +62,20 @@ static bool note(cuda_device *self, hfta_cu_result result, const char *call,
   hfta_fail(&self->error, self->status, "device 'cuda:%d': %s", self->index,
             reason.message);
   return false;
+}
+
+/// The first failure since the last call of this.
+static hfta_status take_error(cuda_device *self, hfta_error *error) {
+  hfta_status status = self->status;
+  const hfta_error *reason = &self->error;
+  if (status == HFTA_OK) {
+    status = self->host_status;
+    reason = &self->host_error;
+  }
+  if (status != HFTA_OK)
+    hfta_fail(error, status, "%s", reason->message);
+  self->status = self->host_status = HFTA_OK;
+  return status;
 }
 
 /// The calling thread works with this GPU from here on.
@@ -154,8 +167,7 @@ static hfta_status find_chip(cuda_device *self, hfta_error *error) {
                      "device 'cuda:%d': expected a number below %d, which are "
                      "the GPUs of this machine",
                      self->index, count);
-  return result == 0 ? HFTA_OK
-                     : hfta_cuda_fail(self->cuda, result, call, NULL, error);
+  return note(self, result, call, NULL) ? HFTA_OK : take_error(self, error);
 }
 
 static bool create_streams(cuda_device *self,
@@ -191,11 +203,8 @@ static hfta_status begin(cuda_device *self, const hfta_device_options *options,
     status = find_chip(self, error);
   if (status != HFTA_OK)
     return status;
-  if (!enter(self) || !create_streams(self, options)) {
-    if (error)
-      *error = self->error;
-    return self->status;
-  }
+  if (!enter(self) || !create_streams(self, options))
+    return take_error(self, error);
   status = hfta_cuda_images_load(self->cuda, options->program, &self->chip,
                                  &self->images, error);
   void *scratch = NULL;
@@ -479,19 +488,6 @@ static void cuda_go_first(hfta_device *device) { (void)device; }
 
 static double cuda_computed(hfta_device *device) {
   return own(device)->computed;
-}
-
-static hfta_status take_error(cuda_device *self, hfta_error *error) {
-  hfta_status status = self->status;
-  const hfta_error *reason = &self->error;
-  if (status == HFTA_OK) {
-    status = self->host_status;
-    reason = &self->host_error;
-  }
-  if (status != HFTA_OK)
-    hfta_fail(error, status, "%s", reason->message);
-  self->status = self->host_status = HFTA_OK;
-  return status;
 }
 
 static hfta_status cuda_wait_for(hfta_device *device, uint64_t queues,

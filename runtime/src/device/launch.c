@@ -12,24 +12,31 @@ typedef struct work {
   int64_t copies; ///< from there on
 } work;
 
-static int64_t copy_at(const hfta_task_call *call, int64_t position) {
+int64_t hfta_call_copy(const hfta_task_call *call, int64_t position) {
   return call->copies ? call->copies[position] : position;
+}
+
+int64_t hfta_call_slab(const hfta_task_call *call, int64_t position) {
+  return call->slabs ? call->slabs[position] : position;
+}
+
+void *hfta_call_address(const hfta_task_call *call, const hfta_launch *launch,
+                        uint32_t binding, int64_t position) {
+  const hfta_binding *row = &launch->bindings[binding];
+  bool of_copies = launch->per_copy || launch->copy >= 0;
+  bool in_turn = row->in_slabs && !call->keeps[row->segment];
+  int64_t place = 0;
+  if (of_copies)
+    place = in_turn ? hfta_call_slab(call, position)
+                    : hfta_call_copy(call, position);
+  return (char *)call->segments[row->segment] + row->offset +
+         row->copy_stride * (uint64_t)place;
 }
 
 /// The buffers of the copy at a position of the call's list.
 static void bind(const work *self, int64_t position, void **buffers) {
-  const hfta_launch *launch = self->launches;
-  const hfta_task_call *call = self->call;
-  bool of_copies = launch->per_copy || launch->copy >= 0;
-  int64_t copy = of_copies ? copy_at(call, position) : 0;
-  int64_t slab = of_copies && call->slabs ? call->slabs[position] : position;
-  for (uint32_t i = 0; i < launch->binding_count; ++i) {
-    const hfta_binding *binding = &launch->bindings[i];
-    bool in_turn = binding->in_slabs && !call->keeps[binding->segment];
-    uint64_t place = (uint64_t)(in_turn ? slab : copy);
-    char *base = call->segments[binding->segment];
-    buffers[i] = base + binding->offset + binding->copy_stride * place;
-  }
+  for (uint32_t i = 0; i < self->launches->binding_count; ++i)
+    buffers[i] = hfta_call_address(self->call, self->launches, i, position);
 }
 
 /// Items of one kernel, copy after copy.
@@ -140,7 +147,7 @@ static void run_once(work self) {
   int64_t copy = self.launches->copy;
   if (copy >= 0)
     while (self.first < self.call->copy_count &&
-           copy_at(self.call, self.first) != copy)
+           hfta_call_copy(self.call, self.first) != copy)
       ++self.first;
   bool is_here = copy < 0 || self.first < self.call->copy_count;
   self.copies = 1;

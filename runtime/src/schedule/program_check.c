@@ -175,8 +175,8 @@ static bool is_sound_binding(const hfta_program *program, const hfta_task *task,
 static bool is_sound_launch(const hfta_program *program, const hfta_task *task,
                             uint32_t index) {
   const hfta_launch *launch = &task->launches[index];
-  bool has_code =
-      program->images ? launch->block_threads > 0 : launch->kernel != NULL;
+  bool has_code = program->images ? launch->symbol && launch->block_threads > 0
+                                  : launch->kernel != NULL;
   bool sound = has_code && launch->copy < program->copies &&
                launch->lanes >= 0 && launch->lanes <= HFTA_MAX_BINDINGS &&
                (!launch->joins || (index > 0 && launch->per_copy));

@@ -3,7 +3,7 @@
 // An address and a distance from copy to copy for each operand, then scratch
 // memory. Threads beyond the last element do nothing.
 // CHECK-LABEL: llvm.func internal @"kernel/forward.0"(
-// CHECK-SAME: hfta.block_threads = 256 : i64
+// CHECK-SAME: hfta.block_threads = 256 : i64, hfta.gpu_entry = "forward$0"
 // CHECK-SAME: hfta.operand_bytes = array<i64: 1200, 4>
 // CHECK-LABEL: llvm.func @forward$0(
 // CHECK-SAME: %[[X:[^ ,:]+]]: !llvm.ptr, %[[XS:[^ ,:]+]]: i64, %[[Y:[^ ,:]+]]: !llvm.ptr, %[[YS:[^ ,:]+]]: i64, %[[SCRATCH:[^ ,:]+]]: !llvm.ptr

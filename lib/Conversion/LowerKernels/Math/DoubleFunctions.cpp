@@ -112,23 +112,14 @@ Value DoubleFunctions::logarithmOfOnePlus(Value x) {
 // Hyperbolic tangent and error function
 //===----------------------------------------------------------------------===//
 
-/// Near 0, x + x^3 P(x^2); else (1 - t) / (1 + t) with t = e^(-2 |x|).
 Value DoubleFunctions::tangent(Value x) {
-  Value size = magnitude(x);
-  Value z = multiply(x, x);
-  Value p = evaluate(z, {6.4798729189511094e-06, -3.1190227437815513e-05,
-                         9.2561530365167444e-05, -0.00023758584039791723,
-                         0.00058965917043080334, -0.0014557751173983799,
-                         0.0035921217137875549, -0.0088632351002970646,
-                         0.021869488518873555, -0.053968253967893842,
-                         0.13333333333333039, -0.33333333333333331});
-  Value near = multiplyAdd(multiply(p, z), x, x);
-  Value t = exponential(multiply(size, -2.0));
-  Value one = number(1, x);
-  Value far = divide(subtract(one, t), add(one, t));
-  Value isNear = compare(arith::CmpFPredicate::OLT, size, 0.625);
-  // Of 0, too, the sign stays.
-  return copySign(select(isNear, near, far), x);
+  return MathBuilder::tangent(
+      x,
+      {6.4798729189511094e-06, -3.1190227437815513e-05, 9.2561530365167444e-05,
+       -0.00023758584039791723, 0.00058965917043080334, -0.0014557751173983799,
+       0.0035921217137875549, -0.0088632351002970646, 0.021869488518873555,
+       -0.053968253967893842, 0.13333333333333039, -0.33333333333333331},
+      [&](Value argument) { return exponential(argument); });
 }
 
 /// Below 1.25, x + x P(x^2); else 1 - e^P(|x| - 3).

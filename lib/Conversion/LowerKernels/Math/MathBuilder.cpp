@@ -111,3 +111,17 @@ Value MathBuilder::selectQuarter(Value sine, Value cosine, Value quarters) {
   Value result = select(hasBit(1), cosine, sine);
   return select(hasBit(2), negate(result), result);
 }
+
+Value MathBuilder::tangent(Value x, ArrayRef<double> coefficients,
+                           llvm::function_ref<Value(Value)> exponential) {
+  Value size = magnitude(x);
+  Value z = multiply(x, x);
+  Value p = evaluate(z, coefficients);
+  Value near = multiplyAdd(multiply(p, z), x, x);
+  Value t = exponential(multiply(size, -2.0));
+  Value one = number(1, x);
+  Value far = divide(subtract(one, t), add(one, t));
+  Value isNear = compare(arith::CmpFPredicate::OLT, size, 0.625);
+  // Of 0, too, the sign stays.
+  return copySign(select(isNear, near, far), x);
+}

@@ -88,6 +88,11 @@ public:
   Value selectQuarter(Value sine, Value cosine, Value quarters);
 
 protected:
+  /// The hyperbolic tangent: below .625, x + x^3 P(x^2) with P of these
+  /// coefficients; else (1 - t) / (1 + t) with t = e^(-2 |x|).
+  Value tangent(Value x, ArrayRef<double> coefficients,
+                llvm::function_ref<Value(Value)> exponential);
+
   OpBuilder &builder;
   Location loc;
 

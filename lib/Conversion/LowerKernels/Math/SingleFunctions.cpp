@@ -50,19 +50,11 @@ Value SingleFunctions::logarithm(Value x) {
   return selectLogarithm(x, sum);
 }
 
-/// Near 0, x + x^3 P(x^2); else (1 - t) / (1 + t) with t = e^(-2 |x|).
 Value SingleFunctions::tangent(Value x) {
-  Value size = magnitude(x);
-  Value z = multiply(x, x);
-  Value p = evaluate(z, {-0.00565572875, 0.0205974001, -0.0537278056,
-                         0.133313119, -0.333332777});
-  Value near = multiplyAdd(multiply(p, z), x, x);
-  Value t = exponential(multiply(size, -2.0));
-  Value one = number(1, x);
-  Value far = divide(subtract(one, t), add(one, t));
-  Value isNear = compare(arith::CmpFPredicate::OLT, size, 0.625);
-  // Of 0, too, the sign stays.
-  return copySign(select(isNear, near, far), x);
+  return MathBuilder::tangent(
+      x,
+      {-0.00565572875, 0.0205974001, -0.0537278056, 0.133313119, -0.333332777},
+      [&](Value argument) { return exponential(argument); });
 }
 
 /// Below 1, x + x P(x^2); else 1 - e^P(|x|).
