@@ -80,3 +80,21 @@ TEST_F(Bindings, AccessWhatTheirTaskLists) {
     EXPECT_EQ(check(), "");
   }
 }
+
+// What adds up sums of ranks runs for blocks, of which there may be fewer than
+// copies.
+TEST_F(Bindings, CountNoBlocks) {
+  binding->offset = 0;
+  binding->copy_stride = binding->bytes = segment->bytes;
+  hfta_command command = {};
+  command.subject = static_cast<uint32_t>(task - program->tasks);
+  hfta_schedule schedule = program->schedules[0];
+  schedule.commands = &command;
+  schedule.command_count = 1;
+  program->schedules = &schedule;
+  program->schedule_count = 1;
+  command.kind = HFTA_COMMAND_RUN;
+  EXPECT_EQ(check(), refusal());
+  command.kind = HFTA_COMMAND_ALL_REDUCE;
+  EXPECT_NE(check(), refusal());
+}

@@ -150,10 +150,24 @@ static bool is_listed(const uint32_t *segments, uint32_t count,
   return false;
 }
 
-/// Of a launch that runs once a copy, all copies' operands.
+/// What adds up sums of ranks runs for blocks, as many as its commands say, in
+/// place of copies.
+static bool is_for_blocks(const hfta_program *program, const hfta_task *task) {
+  size_t number = (size_t)(task - program->tasks);
+  for (uint32_t s = 0; s < program->schedule_count; ++s) {
+    const hfta_schedule *schedule = &program->schedules[s];
+    for (uint32_t i = 0; i < schedule->command_count; ++i)
+      if (schedule->commands[i].kind == HFTA_COMMAND_ALL_REDUCE &&
+          schedule->commands[i].subject == number)
+        return true;
+  }
+  return false;
+}
+
+/// Of a launch that runs once a copy, `copies` copies' operands.
 static bool is_sound_binding(const hfta_program *program, const hfta_task *task,
                              const hfta_launch *launch,
-                             const hfta_binding *binding) {
+                             const hfta_binding *binding, int64_t copies) {
   if (binding->segment >= program->segment_count)
     return false;
   if ((binding->access & HFTA_ACCESS_READ) &&
@@ -165,7 +179,7 @@ static bool is_sound_binding(const hfta_program *program, const hfta_task *task,
   const hfta_segment *segment = &program->segments[binding->segment];
   uint64_t last = 0;
   if (launch->per_copy)
-    last = (uint64_t)(program->copies - 1);
+    last = (uint64_t)(copies - 1);
   else if (launch->copy > 0)
     last = (uint64_t)launch->copy;
   uint64_t begin = binding->offset + binding->copy_stride * last;
@@ -173,7 +187,7 @@ static bool is_sound_binding(const hfta_program *program, const hfta_task *task,
 }
 
 static bool is_sound_launch(const hfta_program *program, const hfta_task *task,
-                            uint32_t index) {
+                            uint32_t index, int64_t copies) {
   const hfta_launch *launch = &task->launches[index];
   bool has_code = program->images ? launch->symbol && launch->block_threads > 0
                                   : launch->kernel != NULL;
@@ -181,7 +195,8 @@ static bool is_sound_launch(const hfta_program *program, const hfta_task *task,
                launch->lanes >= 0 && launch->lanes <= HFTA_MAX_BINDINGS &&
                (!launch->joins || (index > 0 && launch->per_copy));
   for (uint32_t i = 0; sound && i < launch->binding_count; ++i)
-    sound = is_sound_binding(program, task, launch, &launch->bindings[i]);
+    sound =
+        is_sound_binding(program, task, launch, &launch->bindings[i], copies);
   return sound;
 }
 
@@ -190,8 +205,9 @@ static hfta_status check_tasks(const hfta_program *program, hfta_error *error) {
     const hfta_task *task = &program->tasks[i];
     bool sound = (task->launch_count == 0 || task->launches) &&
                  reaches_into_segments(program, task);
+    int64_t copies = is_for_blocks(program, task) ? 1 : program->copies;
     for (uint32_t j = 0; sound && j < task->launch_count; ++j)
-      sound = is_sound_launch(program, task, j);
+      sound = is_sound_launch(program, task, j, copies);
     if (!sound)
       return hfta_fail(error, HFTA_INTERNAL,
                        "program '%s': task '%s' has no sound launches",
