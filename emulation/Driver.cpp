@@ -4,7 +4,7 @@
 // there, the runtime doesn't use.
 //===----------------------------------------------------------------------===//
 
-#include "Emulation.h"
+#include "Calls.h"
 
 #include <algorithm>
 #include <atomic>
@@ -14,8 +14,6 @@
 #include <iterator>
 
 using namespace emulation;
-
-#define EXPORTED extern "C" __attribute__((visibility("default")))
 
 /// Whoever has this symbol is no GPU.
 EXPORTED const int hfta_emulated_driver = 1;
@@ -81,41 +79,10 @@ const Settings &emulation::getSettings() {
   return settings;
 }
 
-/// Whether a call is the one that shall fail.
-static bool fails(const char *call) {
+bool emulation::fails(const char *call) {
   static std::atomic<long> calls(0);
   const Settings &settings = getSettings();
   return settings.failing == call && ++calls == settings.failingNumber;
-}
-
-/// Begins a function: it has the device for itself.
-#define ENTER(name)                                                            \
-  if (fails(name))                                                             \
-    return kUnknown;                                                           \
-  Device &device = Device::get();                                              \
-  std::lock_guard<std::mutex> guard(device.mutex)
-
-template <typename Handle, typename Object>
-static Handle toHandle(Object *object) {
-  return reinterpret_cast<Handle>(object);
-}
-static Stream &fromHandle(hfta_cu_stream stream) {
-  return *reinterpret_cast<Stream *>(stream);
-}
-static Event &fromHandle(hfta_cu_event event) {
-  return *reinterpret_cast<Event *>(event);
-}
-
-template <typename Object, typename Handle>
-static hfta_cu_result destroy(std::vector<std::unique_ptr<Object>> &all,
-                              Handle handle) {
-  auto found = std::find_if(all.begin(), all.end(), [&](const auto &own) {
-    return toHandle<Handle>(own.get()) == handle;
-  });
-  if (found == all.end())
-    return kInvalidValue;
-  all.erase(found);
-  return kSuccess;
 }
 
 //===----------------------------------------------------------------------===//
@@ -260,31 +227,40 @@ EXPORTED hfta_cu_result cuModuleGetFunction(hfta_cu_function *function,
   return kSuccess;
 }
 
-/// How many parameters a kernel has isn't known: they are 8 bytes each, and end
-/// with NULL.
-static std::vector<uint64_t> copyParameters(void **parameters) {
-  std::vector<uint64_t> copies;
-  for (; *parameters; ++parameters) {
-    copies.emplace_back();
-    std::memcpy(&copies.back(), *parameters, sizeof(uint64_t));
+hfta_cu_result emulation::makeLaunch(const hfta_cu_kernel_node &kernel,
+                                     Launch &launch) {
+  constexpr unsigned kMostThreads = 1024, kMostCopies = 65535;
+  if (kernel.grid_x == 0 || kernel.grid_x > INT32_MAX || kernel.grid_y != 1 ||
+      kernel.grid_z == 0 || kernel.grid_z > kMostCopies ||
+      kernel.block_x == 0 || kernel.block_x > kMostThreads ||
+      kernel.block_y != 1 || kernel.block_z != 1)
+    return kInvalidValue;
+  launch = {reinterpret_cast<Function *>(kernel.function),
+            kernel.grid_x,
+            kernel.grid_z,
+            kernel.block_x,
+            {}};
+  // How many parameters a kernel has isn't known: they are 8 bytes each, and
+  // end with NULL.
+  for (void **parameters = kernel.parameters; *parameters; ++parameters) {
+    launch.parameters.emplace_back();
+    std::memcpy(&launch.parameters.back(), *parameters, sizeof(uint64_t));
   }
-  return copies;
+  return kSuccess;
 }
 
-EXPORTED hfta_cu_result cuLaunchKernel(hfta_cu_function function,
-                                       unsigned gridX, unsigned gridY,
-                                       unsigned gridZ, unsigned blockX,
-                                       unsigned blockY, unsigned blockZ,
-                                       unsigned, hfta_cu_stream stream,
-                                       void **parameters, void **) {
+EXPORTED hfta_cu_result cuLaunchKernel(
+    hfta_cu_function function, unsigned gridX, unsigned gridY, unsigned gridZ,
+    unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
+    hfta_cu_stream stream, void **parameters, void **extra) {
   ENTER("cuLaunchKernel");
-  constexpr unsigned kMostThreads = 1024, kMostCopies = 65535;
-  if (gridX == 0 || gridX > INT32_MAX || gridY != 1 || gridZ == 0 ||
-      gridZ > kMostCopies || blockX == 0 || blockX > kMostThreads ||
-      blockY != 1 || blockZ != 1)
-    return kInvalidValue;
-  Launch launch = {reinterpret_cast<Function *>(function), gridX, gridZ, blockX,
-                   copyParameters(parameters)};
+  Launch launch;
+  hfta_cu_result result =
+      makeLaunch({function, gridX, gridY, gridZ, blockX, blockY, blockZ,
+                  sharedBytes, parameters, extra, nullptr, nullptr},
+                 launch);
+  if (result != kSuccess)
+    return result;
   device.push(fromHandle(stream),
               {[launch, &device] { return run(launch, device.random); }});
   return kSuccess;
@@ -380,6 +356,7 @@ static constexpr Text texts[] = {
     {kNotFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {kIllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS",
      "an illegal memory access was encountered"},
+    {kLaunchFailed, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
     {kUnknown, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };
 

@@ -36,6 +36,7 @@ enum : hfta_cu_result {
   kInvalidImage = HFTA_CU_INVALID_IMAGE,
   kNotFound = 500,
   kIllegalAddress = 700,
+  kLaunchFailed = 719,
   kUnknown = 999
 };
 
@@ -91,12 +92,15 @@ struct Module {
   int file; ///< open as long as the library: the loader knows it by its number
   void *library;
   uint32_t *registers;
+  void *shared; ///< memory that a block's threads share
+  uint64_t sharedBytes;
   ~Module();
 };
 
 struct Function {
   Module *module;
   void (*call)(void **parameters);
+  bool waits; ///< a block's threads for each other
   std::string name;
 };
 
@@ -106,10 +110,21 @@ struct Launch {
   std::vector<uint64_t> parameters;
 };
 
+/// Kernels, each with the numbers of those that it waits for.
+struct Graph {
+  struct Node {
+    Launch launch;
+    std::vector<size_t> before;
+  };
+  std::vector<Node> nodes;
+};
+
 hfta_cu_result loadModule(const void *image, std::unique_ptr<Module> &out);
 hfta_cu_result findFunction(Module &module, const char *name,
                             std::unique_ptr<Function> &out);
-/// Runs all threads, one after the other, in an order that is drawn.
+/// Runs all threads, one after the other, in an order that is drawn; of those
+/// that wait for each other one as far as it waits, then another one. A kernel
+/// that some threads of a block leave while others wait has failed.
 hfta_cu_result run(const Launch &launch, std::mt19937_64 &random);
 
 //===----------------------------------------------------------------------===//
@@ -148,6 +163,7 @@ public:
   std::vector<std::unique_ptr<Event>> events;
   std::vector<std::unique_ptr<Module>> modules;
   std::vector<std::unique_ptr<Function>> functions;
+  std::vector<std::unique_ptr<Graph>> graphs; ///< and what is made of them
   std::mt19937_64 random;
   /// The first failure of a command: all fail from there on.
   hfta_cu_result failure = kSuccess;

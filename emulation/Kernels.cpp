@@ -1,10 +1,12 @@
 //===- Kernels.cpp - Kernels of the emulated GPU --------------------------===//
 
 #include "Emulation.h"
+#include "Fibers.h"
 #include "Hfta/Conversion/EmulatedImage.h"
 
 #include <csetjmp>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <dlfcn.h>
 #include <elf.h>
@@ -49,7 +51,7 @@ hfta_cu_result emulation::loadModule(const void *image,
   int file = memfd_create("hfta-emulated-image", MFD_CLOEXEC);
   if (file < 0)
     return kOutOfMemory;
-  out.reset(new Module{file, nullptr, nullptr});
+  out.reset(new Module{file, nullptr, nullptr, nullptr, 0});
   std::string path = "/proc/self/fd/" + std::to_string(file);
   if (writeAll(file, static_cast<const char *>(image), bytes))
     out->library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -57,17 +59,31 @@ hfta_cu_result emulation::loadModule(const void *image,
     return kInvalidImage;
   out->registers =
       static_cast<uint32_t *>(dlsym(out->library, emulated::kRegisters));
-  return out->registers ? kSuccess : kInvalidImage;
+  out->shared = dlsym(out->library, emulated::kShared);
+  auto *sharedBytes = static_cast<const uint64_t *>(
+      dlsym(out->library, emulated::kSharedBytes));
+  auto *barrier =
+      static_cast<void (**)()>(dlsym(out->library, emulated::kBarrier));
+  if (!out->registers || !out->shared || !sharedBytes || !barrier)
+    return kInvalidImage;
+  out->sharedBytes = *sharedBytes;
+  *barrier = fibers::wait;
+  return kSuccess;
 }
 
 hfta_cu_result emulation::findFunction(Module &module, const char *name,
                                        std::unique_ptr<Function> &out) {
-  void *symbol = dlsym(module.library,
-                       (std::string(name) + emulated::kCallSuffix).c_str());
+  auto find = [&](const char *suffix) {
+    return dlsym(module.library, (std::string(name) + suffix).c_str());
+  };
+  void *symbol = find(emulated::kCallSuffix);
+  bool waits = !symbol;
+  if (waits)
+    symbol = find(emulated::kBlockSuffix);
   if (!symbol)
     return kNotFound;
-  out.reset(
-      new Function{&module, reinterpret_cast<void (*)(void **)>(symbol), name});
+  out.reset(new Function{&module, reinterpret_cast<void (*)(void **)>(symbol),
+                         waits, name});
   return kSuccess;
 }
 
@@ -108,8 +124,41 @@ static void leaveKernel(int signal) {
   raise(signal);
 }
 
+namespace {
+/// What a fiber needs to know of its thread.
+struct Running {
+  const Launch *launch;
+  void **parameters;
+  std::mt19937_64 *random;
+  Order order;
+};
+} // namespace
+
+static void runThread(void *argument) {
+  auto *running = static_cast<Running *>(argument);
+  running->launch->function->call(running->parameters);
+}
+
+/// Of those that go on, one after the other is drawn.
+static unsigned chooseThread(void *argument) {
+  auto *running = static_cast<Running *>(argument);
+  auto thread = static_cast<unsigned>(running->order.next());
+  running->launch->function->module->registers[emulated::kThreadX] = thread;
+  return thread;
+}
+
+/// What threads share holds nothing yet.
+static bool runTogether(const Launch &launch, void **parameters,
+                        std::mt19937_64 &random) {
+  const Module &module = *launch.function->module;
+  std::memset(module.shared, 0xFF, module.sharedBytes);
+  Running running = {&launch, parameters, &random,
+                     Order(launch.blockX, random)};
+  return fibers::run(launch.blockX, runThread, chooseThread, &running);
+}
+
 /// Owns nothing: it may be left by a jump.
-static void runThreads(const Launch &launch, void **parameters,
+static bool runThreads(const Launch &launch, void **parameters,
                        std::mt19937_64 &random) {
   uint32_t *registers = launch.function->module->registers;
   uint64_t blocks = uint64_t(launch.gridX) * launch.gridZ;
@@ -119,12 +168,18 @@ static void runThreads(const Launch &launch, void **parameters,
     uint64_t block = blockOrder.next();
     registers[emulated::kBlockX] = uint32_t(block % launch.gridX);
     registers[emulated::kBlockZ] = uint32_t(block / launch.gridX);
+    if (launch.function->waits) {
+      if (!runTogether(launch, parameters, random))
+        return false;
+      continue;
+    }
     Order threadOrder(launch.blockX, random);
     for (unsigned thread = 0; thread < launch.blockX; ++thread) {
       registers[emulated::kThreadX] = uint32_t(threadOrder.next());
       launch.function->call(parameters);
     }
   }
+  return true;
 }
 
 hfta_cu_result emulation::run(const Launch &launch, std::mt19937_64 &random) {
@@ -140,11 +195,19 @@ hfta_cu_result emulation::run(const Launch &launch, std::mt19937_64 &random) {
   hfta_cu_result result = kSuccess;
   if (sigsetjmp(outOfKernel, 1) == 0) {
     inKernel = 1;
-    runThreads(launch, places.data(), random);
+    if (!runThreads(launch, places.data(), random))
+      result = kLaunchFailed;
   } else {
     result = kIllegalAddress;
   }
   inKernel = 0;
+  // The driver tells no kernel: whoever looks for the fault needs it.
+  if (result != kSuccess)
+    std::fprintf(stderr, "emulated driver: kernel '%s' %s\n",
+                 launch.function->name.c_str(),
+                 result == kIllegalAddress
+                     ? "reaches memory that isn't there"
+                     : "has threads that wait for others which have ended");
   sigaction(SIGSEGV, &before[0], nullptr);
   sigaction(SIGBUS, &before[1], nullptr);
   return result;

@@ -30,8 +30,10 @@ static void addScheduled(OpPassManager &pm, const PipelineSettings &) {
   buildScheduledPipeline(pm, {});
 }
 
-static void addLinalg(OpPassManager &pm, const PipelineSettings &) {
-  buildLinalgPipeline(pm, {});
+static void addLinalg(OpPassManager &pm, const PipelineSettings &settings) {
+  LinalgPipelineOptions options;
+  options.byElements = settings.byElements;
+  buildLinalgPipeline(pm, options);
 }
 
 static void addLLVM(OpPassManager &pm, const PipelineSettings &settings) {

@@ -78,10 +78,12 @@ void hfta::buildScheduledPipeline(OpPassManager &pm,
 }
 
 void hfta::buildLinalgPipeline(OpPassManager &pm,
-                               const LinalgPipelineOptions &) {
+                               const LinalgPipelineOptions &options) {
+  ConvertHftaToLinalgPassOptions convert;
+  convert.wholeProducts = options.byElements;
   // Here, so that schedules of text that somebody changed are checked, too.
   pm.addPass(createHftaVerifySchedules());
-  pm.addNestedPass<func::FuncOp>(createConvertHftaToLinalgPass());
+  pm.addNestedPass<func::FuncOp>(createConvertHftaToLinalgPass(convert));
   addCleanUp(pm);
   markPhase(pm, "linalg");
 }

@@ -18,16 +18,21 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
+static bool computesByThreads() {
+  const char *kernels = std::getenv("HFTA_TEST_KERNELS");
+  return kernels && StringRef(kernels) == "threads";
+}
+
 LogicalResult hfta::lowerTasks(ModuleOp module) {
   PassManager pm(module.getContext());
-  const char *kernels = std::getenv("HFTA_TEST_KERNELS");
-  bool byThreads = kernels && StringRef(kernels) == "threads";
   PlannedPipelineOptions planned;
-  planned.byElements = byThreads;
+  planned.byElements = computesByThreads();
   buildPlannedPipeline(pm, planned);
   buildScheduledPipeline(pm, ScheduledPipelineOptions());
-  buildLinalgPipeline(pm, LinalgPipelineOptions());
-  if (byThreads)
+  LinalgPipelineOptions linalg;
+  linalg.byElements = computesByThreads();
+  buildLinalgPipeline(pm, linalg);
+  if (computesByThreads())
     buildThreadsOnHostPipeline(pm);
   LLVMPipelineOptions options;
   options.verifySums = true;
@@ -84,6 +89,8 @@ std::unique_ptr<JitProgram> JitProgram::create(ModuleOp module, int threads) {
     return nullptr;
   }
   jit->program = static_cast<const hfta_program *>(*program);
+  if (computesByThreads() && !jit->blocks.emplace().load(*jit->engine))
+    return nullptr;
   if (!jit->allocate(threads))
     return nullptr;
   return jit;
@@ -95,18 +102,34 @@ JitProgram::~JitProgram() {
     std::free(memory);
 }
 
+/// Launches whose threads wait for each other run block by block.
+void JitProgram::run(const hfta_task &task) {
+  hfta_task_call call = {&task,   segments.data(), keeps.get(), copies.data(),
+                         nullptr, program->copies, -1};
+  if (!blocks) {
+    hfta_run_task(pool, &call, nullptr);
+    return;
+  }
+  for (uint32_t i = 0; i < task.launch_count; ++i) {
+    hfta_launch launch = task.launches[i];
+    launch.joins = 0;
+    hfta_task single = task;
+    single.launches = &launch;
+    single.launch_count = 1;
+    call.task = &single;
+    if (launch.block_threads == 0)
+      hfta_run_task(pool, &call, nullptr);
+    else if (!blocks->run(call, launch))
+      llvm::report_fatal_error(llvm::Twine("kernel '") + launch.name +
+                               "': some threads of a block wait for ever");
+  }
+}
+
 void JitProgram::run(StringRef part) {
   for (uint32_t i = 0; i < program->task_count; ++i) {
     if (StringRef(program->tasks[i].name).split('.').first != part)
       continue;
-    hfta_task_call call = {&program->tasks[i],
-                           segments.data(),
-                           keeps.get(),
-                           copies.data(),
-                           nullptr,
-                           program->copies,
-                           -1};
-    hfta_run_task(pool, &call, nullptr);
+    run(program->tasks[i]);
     return;
   }
 }

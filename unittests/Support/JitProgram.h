@@ -3,12 +3,14 @@
 #ifndef HFTA_UNITTESTS_SUPPORT_JITPROGRAM_H
 #define HFTA_UNITTESTS_SUPPORT_JITPROGRAM_H
 
+#include "BlockThreads.h"
 #include "hfta/launch.h"
 
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/IR/BuiltinOps.h"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace mlir::hfta {
@@ -38,8 +40,10 @@ public:
 private:
   JitProgram() = default;
   bool allocate(int threads);
+  void run(const hfta_task &task);
 
   std::unique_ptr<ExecutionEngine> engine;
+  std::optional<BlockThreads> blocks; ///< where threads compute
   const hfta_program *program = nullptr;
   hfta_pool *pool = nullptr;
   std::vector<void *> segments;

@@ -24,6 +24,17 @@ enum Register {
 /// Stands behind a kernel's name in that of the function that the driver calls:
 /// of an array of pointers to the kernel's parameters.
 inline constexpr char kCallSuffix[] = "$call";
+/// The same for a kernel whose blocks' threads wait for each other.
+inline constexpr char kBlockSuffix[] = "$block";
+
+/// The symbol of a pointer to what such a thread calls to wait, a function of
+/// nothing that whoever runs kernels sets.
+inline constexpr char kBarrier[] = "hfta_emulated_barrier";
+
+/// The symbols of the memory that the threads of a block share, and of its
+/// bytes, 64 bits.
+inline constexpr char kShared[] = "hfta_emulated_shared";
+inline constexpr char kSharedBytes[] = "hfta_emulated_shared_bytes";
 
 } // namespace mlir::hfta::emulated
 

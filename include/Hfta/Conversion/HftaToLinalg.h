@@ -33,6 +33,14 @@ namespace mlir::hfta {
 /// signless; there is none for arrayed tensors.
 void populateHftaToLinalgTypeConversions(TypeConverter &converter);
 
+/// How matrix products are laid out: contractions, convolutions and gradients.
+enum class ProductForm {
+  vectors, ///< operands packed, and convolutions cut into pieces that meet less
+           ///< padding, so that innermost loops have contiguous vectors
+  whole    ///< one op for each on operands as they are: who computes element by
+           ///< element packs nothing
+};
+
 /// Every op with an ElementwiseOpInterface.
 void populateElementwiseToLinalgPatterns(const TypeConverter &converter,
                                          RewritePatternSet &patterns);
@@ -46,10 +54,12 @@ void populateReduceToLinalgPatterns(const TypeConverter &converter,
 void populateIndexingToLinalgPatterns(const TypeConverter &converter,
                                       RewritePatternSet &patterns);
 void populateContractToLinalgPatterns(const TypeConverter &converter,
-                                      RewritePatternSet &patterns);
+                                      RewritePatternSet &patterns,
+                                      ProductForm form);
 /// Convolution and its two gradients.
 void populateConvolutionToLinalgPatterns(const TypeConverter &converter,
-                                         RewritePatternSet &patterns);
+                                         RewritePatternSet &patterns,
+                                         ProductForm form);
 /// Pooling and its gradients.
 void populateMomentToLinalgPatterns(const TypeConverter &converter,
                                     RewritePatternSet &patterns);
@@ -60,7 +70,8 @@ void populateRandomToLinalgPatterns(const TypeConverter &converter,
 
 /// All of the above.
 void populateHftaToLinalgPatterns(const TypeConverter &converter,
-                                  RewritePatternSet &patterns);
+                                  RewritePatternSet &patterns,
+                                  ProductForm form = ProductForm::vectors);
 
 } // namespace mlir::hfta
 

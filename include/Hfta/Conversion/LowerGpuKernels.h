@@ -19,9 +19,17 @@ namespace mlir::hfta {
 #define GEN_PASS_DECL_HFTACOLLECTGPUCODE
 #define GEN_PASS_DECL_HFTAEMULATEGPU
 #define GEN_PASS_DECL_HFTAKERNELSTOTHREADS
+#define GEN_PASS_DECL_HFTAMAPKERNELSTOGPU
 #include "Hfta/Conversion/Passes.h.inc"
 
-/// On lowered kernels: the threads of a block.
+/// On kernels on tensors: how many threads add up a sum together, of a block of
+/// `kSumThreads`, and whether those are neighbours, because their terms are.
+inline constexpr llvm::StringLiteral kSumLanesAttrName = "hfta.sum_lanes";
+inline constexpr llvm::StringLiteral kLanesInsideAttrName = "hfta.lanes_inside";
+inline constexpr int64_t kSumThreads = 256;
+
+/// On lowered kernels: the threads of a block. Before they are lowered, of
+/// those whose blocks' threads work together.
 inline constexpr llvm::StringLiteral kBlockThreadsAttrName =
     "hfta.block_threads";
 /// On lowered kernels: the symbol of the entry point in images for GPUs.
@@ -35,6 +43,7 @@ void buildLowerGpuKernelsPipeline(OpPassManager &pm);
 
 /// From kernels on tensors to functions of the host's processor, of which each
 /// call does a thread's work: to run what threads compute without a GPU.
+/// Threads work together wherever they can.
 void buildThreadsOnHostPipeline(OpPassManager &pm);
 void registerLowerGpuKernelsPipelines();
 

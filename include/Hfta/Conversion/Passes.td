@@ -16,7 +16,8 @@ def ConvertHftaToLinalgPass
     and results. Calls of the function aren't updated.
 
     The order of every sum follows from the shapes alone; products are summed
-    with `math.fma`.
+    with `math.fma`. With `whole-products` contractions, convolutions and their
+    gradients are one op each on operands as they are, padding included.
 
     Before:
     ```mlir
@@ -47,6 +48,10 @@ def ConvertHftaToLinalgPass
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"wholeProducts", "whole-products", "bool", /*default=*/"false",
+           "Don't pack operands, nor cut convolutions into pieces">,
+  ];
 }
 
 def ConvertHftaToRuntime : Pass<"convert-hfta-to-runtime", "::mlir::ModuleOp"> {
@@ -315,6 +320,12 @@ def HftaKernelsToThreads : Pass<"hfta-kernels-to-threads", "::mlir::ModuleOp"> {
     computed before it. `hfta.items` records the number of elements, of the
     largest result where there are several.
 
+    Where `hfta-map-kernels-to-gpu` has said so, threads of a block work together
+    instead: each computes some rows and columns of a tile of a product, or some
+    terms of a sum. `hfta.items` then is the number of threads and
+    `hfta.block_threads` those of a block; all of a block have to run, and wait
+    for each other (`nvvm.barrier`).
+
     Ops that have no single elements, whole matrices' algorithms, must have been
     lowered before.
 
@@ -337,7 +348,31 @@ def HftaKernelsToThreads : Pass<"hfta-kernels-to-threads", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::NVVM::NVVMDialect"];
+}
+
+def HftaMapKernelsToGpu : Pass<"hfta-map-kernels-to-gpu", "::mlir::func::FuncOp"> {
+  let summary = "Choose what threads and blocks of a GPU compute";
+  let description = [{
+    Of a kernel on tensors, from one copy's shapes alone. A kernel that is one
+    matrix product is computed tile by tile: `hfta.tile` on the op says rows,
+    columns and, at a time, terms of a block, then rows and columns of a
+    thread, and how many groups of threads share the terms.
+    Where a kernel's longest sum has many terms and there are few sums,
+    `hfta.sum_lanes` on the kernel says how many threads add one up together;
+    they are neighbours where `hfta.lanes_inside` stands. Otherwise a thread
+    computes an element.
+
+    ```mlir
+    func.func private @k(%x: tensor<64x784xf32>, %w: tensor<512x784xf32>) …
+      … = linalg.generic {hfta.tile = array<i64: 32, 32, 16, 2, 2, 2>, …} …
+    ```
+  }];
+  let options = [
+    Option<"always", "always", "bool", /*default=*/"false",
+           "Also where a thread an element is as good, to test the rest">,
+  ];
 }
 
 def HftaMatricesToLoops : Pass<"hfta-matrices-to-loops", "::mlir::func::FuncOp"> {

@@ -52,7 +52,13 @@ struct ScheduledPipelineOptions
 void buildScheduledPipeline(OpPassManager &pm,
                             const ScheduledPipelineOptions &options);
 
-struct LinalgPipelineOptions : PassPipelineOptions<LinalgPipelineOptions> {};
+struct LinalgPipelineOptions : PassPipelineOptions<LinalgPipelineOptions> {
+  Option<bool> byElements{
+      *this, "by-elements",
+      llvm::cl::desc("leave products whole for threads that compute single "
+                     "elements, as a GPU's do"),
+      llvm::cl::init(false)};
+};
 
 /// Kernels to linalg on tensors.
 void buildLinalgPipeline(OpPassManager &pm,

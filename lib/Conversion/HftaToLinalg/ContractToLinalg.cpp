@@ -61,7 +61,9 @@ private:
 
 /// An operand in which the innermost axis isn't contiguous is packed first.
 struct ContractLowering : public OpConversionPattern<ContractOp> {
-  using OpConversionPattern::OpConversionPattern;
+  ContractLowering(const TypeConverter &converter, MLIRContext *context,
+                   ProductForm form)
+      : OpConversionPattern(converter, context), form(form) {}
 
   LogicalResult
   matchAndRewrite(ContractOp op, OpAdaptor adaptor,
@@ -76,8 +78,9 @@ struct ContractLowering : public OpConversionPattern<ContractOp> {
     Axes result = space.getPosition(2);
     for (auto [index, operand] : llvm::enumerate(adaptor.getOperands())) {
       Axes position = space.getPosition(index);
-      Axes wanted =
-          result.empty() ? position : moveLast(position, result.back());
+      Axes wanted = result.empty() || form == ProductForm::whole
+                        ? position
+                        : moveLast(position, result.back());
       nest.read(pack(rewriter, loc, operand, position, wanted), wanted);
     }
     nest.accumulate(createZero(rewriter, loc, accumulate), result);
@@ -85,11 +88,15 @@ struct ContractLowering : public OpConversionPattern<ContractOp> {
     rewriter.replaceOp(op, resizeElements(rewriter, loc, sum, elementType));
     return success();
   }
+
+private:
+  ProductForm form;
 };
 
 } // namespace
 
 void hfta::populateContractToLinalgPatterns(const TypeConverter &converter,
-                                            RewritePatternSet &patterns) {
-  patterns.add<ContractLowering>(converter, patterns.getContext());
+                                            RewritePatternSet &patterns,
+                                            ProductForm form) {
+  patterns.add<ContractLowering>(converter, patterns.getContext(), form);
 }

@@ -3,6 +3,7 @@
 #ifndef HFTA_LIB_CONVERSION_HFTATOLINALG_CONVOLUTION_H
 #define HFTA_LIB_CONVERSION_HFTATOLINALG_CONVOLUTION_H
 
+#include "Hfta/Conversion/HftaToLinalg.h"
 #include "Windows.h"
 
 #include "mlir/Transforms/DialectConversion.h"
@@ -61,7 +62,8 @@ Axes join(std::initializer_list<ArrayRef<Axis>> parts);
 
 /// The convolution's weight gradient (its own file).
 void populateWeightGradientPatterns(const TypeConverter &converter,
-                                    RewritePatternSet &patterns);
+                                    RewritePatternSet &patterns,
+                                    ProductForm form);
 
 } // namespace mlir::hfta
 

@@ -73,6 +73,7 @@ struct Correlation {
   SmallVector<TapAxis> axes;
   Type accumulate;
   bool channelsLast; ///< how the result will be stored
+  ProductForm form;
 };
 
 /// What the innermost loop runs over.
@@ -120,6 +121,12 @@ struct CorrelationAxes {
 /// an element into another order takes one.
 static Innermost chooseInnermost(const Correlation &correlation) {
   const ChannelSizes &channels = correlation.channels;
+  if (correlation.form == ProductForm::whole) {
+    if (!correlation.channelsLast)
+      return Innermost::positions;
+    return channels.hasOutputs() || channels.hasInputs() ? Innermost::outputs
+                                                         : Innermost::groups;
+  }
   Type elementType = correlation.accumulate;
   double taps = 1;
   for (const TapAxis &axis : correlation.axes)
@@ -154,6 +161,7 @@ static SmallVector<size_t> getTapOrder(const Correlation &correlation,
   // Where few outputs use what is read, rows may: vectors along the last axis
   // differ for each of its taps, but windows of neighbouring rows overlap.
   if (innermost == Innermost::positions &&
+      correlation.form == ProductForm::vectors &&
       correlation.channels.outputs <= ReferenceModel::Windows::kFewOutputs)
     std::rotate(order.begin(), order.end() - 1, order.end());
   return order;
@@ -252,6 +260,11 @@ private:
 
 SmallVector<SmallVector<AxisPiece>> CorrelationBuilder::cut() const {
   SmallVector<SmallVector<AxisPiece>> cuts;
+  if (correlation.form == ProductForm::whole) {
+    for (const AxisPiece &axis : getWhole())
+      cuts.push_back({axis});
+    return cuts;
+  }
   // Vectors along positions want many of them.
   for (auto [index, axis] : llvm::enumerate(correlation.axes))
     cuts.push_back(
@@ -277,6 +290,8 @@ Value CorrelationBuilder::packKernel() {
   Value kernel =
       createReshape(builder, loc, correlation.kernel, nest.getSizes(from));
   kernelOrder = from;
+  if (correlation.form == ProductForm::whole)
+    return kernel;
   if (innermost == Innermost::outputs)
     kernelOrder = correlation.data.channelsLast
                       ? join({channels.group, axes.phases, axes.taps,
@@ -291,7 +306,8 @@ Value CorrelationBuilder::packKernel() {
 /// The data in an order in which vectors of it are contiguous.
 Activation CorrelationBuilder::packData() {
   Activation data = correlation.data;
-  if (innermost != Innermost::outputs)
+  if (innermost != Innermost::outputs &&
+      correlation.form == ProductForm::vectors)
     data = data.store(builder, loc, innermost == Innermost::groups);
   return splitChannels(builder, loc, pieces.pad(builder, loc, data),
                        correlation.channels.groups);
@@ -406,8 +422,18 @@ static void replace(ConversionPatternRewriter &rewriter, ConvolutionOp op,
 
 namespace {
 
-struct ConvLowering : public OpConversionPattern<ConvOp> {
-  using OpConversionPattern::OpConversionPattern;
+/// Lowers an op in one of the forms that products have.
+template <typename ConvolutionOp>
+struct ProductLowering : public OpConversionPattern<ConvolutionOp> {
+  ProductLowering(const TypeConverter &converter, MLIRContext *context,
+                  ProductForm form)
+      : OpConversionPattern<ConvolutionOp>(converter, context), form(form) {}
+
+  ProductForm form;
+};
+
+struct ConvLowering : public ProductLowering<ConvOp> {
+  using ProductLowering::ProductLowering;
 
   LogicalResult
   matchAndRewrite(ConvOp op, OpAdaptor adaptor,
@@ -430,6 +456,7 @@ struct ConvLowering : public OpConversionPattern<ConvOp> {
       correlation.axes.emplace_back(axis, size, count);
     correlation.accumulate = op.getAccumulate().value_or(elementType);
     correlation.channelsLast = isStoredChannelsLast(op.getResult());
+    correlation.form = form;
     replace(rewriter, op,
             CorrelationBuilder(rewriter, loc, correlation).build());
     return success();
@@ -438,9 +465,8 @@ struct ConvLowering : public OpConversionPattern<ConvOp> {
 
 /// Each phase of the stride sees its own taps of the weight, so no products
 /// with the gaps between strided windows are computed.
-struct ConvInputGradientLowering
-    : public OpConversionPattern<ConvInputGradientOp> {
-  using OpConversionPattern::OpConversionPattern;
+struct ConvInputGradientLowering : public ProductLowering<ConvInputGradientOp> {
+  using ProductLowering::ProductLowering;
 
   LogicalResult
   matchAndRewrite(ConvInputGradientOp op, OpAdaptor adaptor,
@@ -465,6 +491,7 @@ struct ConvInputGradientLowering
       correlation.axes.emplace_back(axis, count);
     correlation.accumulate = op.getAccumulate().value_or(elementType);
     correlation.channelsLast = isStoredChannelsLast(op.getResult());
+    correlation.form = form;
     Activation result = CorrelationBuilder(rewriter, loc, correlation).build();
     result.elements = assembleInput(rewriter, loc, result.elements,
                                     result.getFirstSpace(), inverse, sizes);
@@ -476,8 +503,9 @@ struct ConvInputGradientLowering
 } // namespace
 
 void hfta::populateConvolutionToLinalgPatterns(const TypeConverter &converter,
-                                               RewritePatternSet &patterns) {
-  patterns.add<ConvLowering, ConvInputGradientLowering>(converter,
-                                                        patterns.getContext());
-  populateWeightGradientPatterns(converter, patterns);
+                                               RewritePatternSet &patterns,
+                                               ProductForm form) {
+  patterns.add<ConvLowering, ConvInputGradientLowering>(
+      converter, patterns.getContext(), form);
+  populateWeightGradientPatterns(converter, patterns, form);
 }

@@ -29,13 +29,14 @@ void hfta::populateHftaToLinalgTypeConversions(TypeConverter &converter) {
 }
 
 void hfta::populateHftaToLinalgPatterns(const TypeConverter &converter,
-                                        RewritePatternSet &patterns) {
+                                        RewritePatternSet &patterns,
+                                        ProductForm form) {
   populateElementwiseToLinalgPatterns(converter, patterns);
   populateShapeToLinalgPatterns(converter, patterns);
   populateReduceToLinalgPatterns(converter, patterns);
   populateIndexingToLinalgPatterns(converter, patterns);
-  populateContractToLinalgPatterns(converter, patterns);
-  populateConvolutionToLinalgPatterns(converter, patterns);
+  populateContractToLinalgPatterns(converter, patterns, form);
+  populateConvolutionToLinalgPatterns(converter, patterns, form);
   populateMomentToLinalgPatterns(converter, patterns);
   populatePoolingToLinalgPatterns(converter, patterns);
   populateRandomToLinalgPatterns(converter, patterns);
@@ -128,6 +129,8 @@ static LogicalResult checkKernel(func::FuncOp function) {
 namespace {
 struct ConvertHftaToLinalgPass
     : public hfta::impl::ConvertHftaToLinalgPassBase<ConvertHftaToLinalgPass> {
+  using ConvertHftaToLinalgPassBase::ConvertHftaToLinalgPassBase;
+
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (function.isDeclaration() ||
@@ -139,7 +142,9 @@ struct ConvertHftaToLinalgPass
     TypeConverter converter;
     populateHftaToLinalgTypeConversions(converter);
     RewritePatternSet patterns(&context);
-    populateHftaToLinalgPatterns(converter, patterns);
+    populateHftaToLinalgPatterns(converter, patterns,
+                                 wholeProducts ? ProductForm::whole
+                                               : ProductForm::vectors);
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns,
                                                                    converter);
     populateReturnOpTypeConversionPattern(patterns, converter);

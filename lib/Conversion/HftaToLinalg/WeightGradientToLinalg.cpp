@@ -335,6 +335,42 @@ static Innermost chooseInnermost(const WeightGradient &op) {
   return best.get();
 }
 
+/// All at once: each element is a sum over batch and positions in row-major
+/// order.
+static Value sumWhole(OpBuilder &builder, Location loc,
+                      const WeightGradient &op) {
+  Piece whole;
+  SmallVector<SmallVector<AxisPiece>> cuts;
+  for (const TapAxis &axis : op.axes) {
+    whole.push_back({{0, axis.positions}, {0, 1}, {0, axis.taps}});
+    cuts.push_back({whole.back()});
+  }
+  TapPieces pieces(op.axes, std::move(cuts));
+  LoopNest nest(builder, loc);
+  ChannelAxes channels{op.channels, {}, {}, {}};
+  channels.addGroup(nest);
+  channels.addOutput(nest);
+  Axis batch = nest.addReduction(op.getBatch());
+  Axes positions = nest.addReduction(collect(op.axes, &TapAxis::positions));
+  channels.addInput(nest, /*reduction=*/false);
+  Axes taps = nest.addParallel(collect(op.axes, &TapAxis::taps));
+  auto read = [&](const Activation &operand, Axis channel,
+                  ArrayRef<Axis> space) {
+    Activation split = splitChannels(builder, loc, operand, op.channels.groups);
+    nest.read(split.elements,
+              operand.channelsLast
+                  ? join({batch, space, channels.group, channel})
+                  : join({batch, channels.group, channel, space}));
+  };
+  read(pieces.pad(builder, loc, op.input), channels.input,
+       getTapPositions(op.axes, whole, positions, taps));
+  read(op.gradient, channels.output, positions);
+  nest.accumulate(
+      createZero(builder, loc, op.accumulate),
+      join({channels.group, channels.output, channels.input, taps}));
+  return nest.build(multiplyAdd).front();
+}
+
 static Value createSum(OpBuilder &builder, Location loc,
                        const WeightGradient &op) {
   Innermost innermost = chooseInnermost(op);
@@ -361,7 +397,9 @@ static Value placeTaps(OpBuilder &builder, Location loc, Value sum,
 namespace {
 struct ConvWeightGradientLowering
     : public OpConversionPattern<ConvWeightGradientOp> {
-  using OpConversionPattern::OpConversionPattern;
+  ConvWeightGradientLowering(const TypeConverter &converter,
+                             MLIRContext *context, ProductForm form)
+      : OpConversionPattern(converter, context), form(form) {}
 
   LogicalResult
   matchAndRewrite(ConvWeightGradientOp op, OpAdaptor adaptor,
@@ -380,15 +418,21 @@ struct ConvWeightGradientLowering
       gradient.axes.emplace_back(axis, size, count);
     gradient.channels = getChannelSizes(op.getWeightShape(), groups);
     gradient.accumulate = op.getAccumulate().value_or(elementType);
-    Value sum = createSum(rewriter, loc, gradient);
+    Value sum = form == ProductForm::whole ? sumWhole(rewriter, loc, gradient)
+                                           : createSum(rewriter, loc, gradient);
     sum = placeTaps(rewriter, loc, sum, op.getWeightShape(), trimmed);
     rewriter.replaceOp(op, resizeElements(rewriter, loc, sum, elementType));
     return success();
   }
+
+private:
+  ProductForm form;
 };
 } // namespace
 
 void hfta::populateWeightGradientPatterns(const TypeConverter &converter,
-                                          RewritePatternSet &patterns) {
-  patterns.add<ConvWeightGradientLowering>(converter, patterns.getContext());
+                                          RewritePatternSet &patterns,
+                                          ProductForm form) {
+  patterns.add<ConvWeightGradientLowering>(converter, patterns.getContext(),
+                                           form);
 }

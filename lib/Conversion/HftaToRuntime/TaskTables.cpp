@@ -76,7 +76,7 @@ FailureOr<Record> TaskTables::getLaunch(LaunchOp launch) {
   auto threads = kernel->getAttrOfType<IntegerAttr>("hfta.block_threads");
   auto symbol = kernel->getAttrOfType<StringAttr>("hfta.gpu_entry");
   FlatSymbolRefAttr entry;
-  if (!threads)
+  if (!symbol)
     entry =
         FlatSymbolRefAttr::get(module.getContext(), (name + "/entry").str());
   name.consume_front(names::kKernelPrefix);

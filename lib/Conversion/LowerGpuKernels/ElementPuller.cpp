@@ -19,7 +19,14 @@ using namespace mlir::hfta;
 ElementPuller::ElementPuller(OpBuilder &builder, Block *block,
                              std::function<Value(arith::ConstantOp)> globals)
     : builder(builder), globals(std::move(globals)),
-      scopes{{block, nullptr, false}} {}
+      scopes{{block, nullptr, false, false}} {}
+
+void ElementPuller::own(Value tensor, Value element) {
+  if (element)
+    owned[tensor] = element;
+  else
+    owned.erase(tensor);
+}
 
 size_t ElementPuller::findLevel(ValueRange operands) const {
   size_t level = 0;
@@ -167,7 +174,7 @@ ElementPuller::choose(Value condition, Type type,
   auto fill =
       [&](Region &region,
           llvm::function_ref<FailureOr<Value>()> make) -> LogicalResult {
-    scopes.push_back({&region.front(), branch, true});
+    scopes.push_back({&region.front(), branch, true, true});
     llvm::scope_exit leave([&] { scopes.pop_back(); });
     FailureOr<Value> value = make();
     if (failed(value))
@@ -235,6 +242,8 @@ FailureOr<Value> ElementPuller::pull(Value tensor, ArrayRef<Value> wanted) {
   // Nobody gets this far where there is no element.
   if (type.getNumElements() == 0)
     return pullSplat(builder.getZeroAttr(type.getElementType()));
+  if (Value element = owned.lookup(tensor))
+    return element;
   SmallVector<Value> indices = simplify(tensor, wanted);
   Key key = {tensor.getAsOpaquePointer()};
   for (Value index : indices)
@@ -353,6 +362,17 @@ static SmallVector<unsigned> findRunning(linalg::GenericOp op,
   return results;
 }
 
+FailureOr<Value> ElementPuller::pullOperand(linalg::GenericOp op,
+                                            OpOperand &operand,
+                                            ArrayRef<Value> loops) {
+  if (!isa<RankedTensorType>(operand.get().getType()))
+    return computeScalar(operand.get());
+  SmallVector<Value> indices;
+  for (AffineExpr expression : op.getMatchingIndexingMap(&operand).getResults())
+    indices.push_back(apply(expression, loops));
+  return pull(operand.get(), indices);
+}
+
 FailureOr<Value> ElementPuller::computeBody(linalg::GenericOp op,
                                             ArrayRef<Value> loops,
                                             ArrayRef<Value> outputs,
@@ -368,14 +388,7 @@ FailureOr<Value> ElementPuller::computeBody(linalg::GenericOp op,
     unsigned place = argument.getArgNumber();
     if (place >= op.getNumDpsInputs() && !outputs.empty())
       return outputs[place - op.getNumDpsInputs()];
-    OpOperand &operand = op->getOpOperand(place);
-    if (!isa<RankedTensorType>(operand.get().getType()))
-      return computeScalar(operand.get());
-    SmallVector<Value> indices;
-    for (AffineExpr expression :
-         op.getMatchingIndexingMap(&operand).getResults())
-      indices.push_back(apply(expression, loops));
-    return pull(operand.get(), indices);
+    return pullOperand(op, op->getOpOperand(place), loops);
   };
   return compute(body->getTerminator()->getOperand(result), known, find);
 }
@@ -420,6 +433,9 @@ FailureOr<Value> ElementPuller::addTerms(linalg::GenericOp op,
   SmallVector<Value> context(indices);
   llvm::append_range(context, running);
   size_t level = findLevel(context);
+  if (std::optional<SumCombiner> combiner = findShared(op, result, level))
+    return shareTerms(op, loops, reduced, result, *combiner, running.front(),
+                      level);
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   Value zero = index(0), one = index(1);
   SmallVector<Value> ends;
@@ -436,7 +452,7 @@ FailureOr<Value> ElementPuller::addTerms(linalg::GenericOp op,
     loops[loop] = made.getInductionVar();
     running.assign(made.getRegionIterArgs().begin(),
                    made.getRegionIterArgs().end());
-    scopes.push_back({made.getBody(), made, false});
+    scopes.push_back({made.getBody(), made, false, false});
     builder.setInsertionPointToEnd(made.getBody());
   }
   SmallVector<Value> outputs(op.getNumDpsInits()), sums;
@@ -454,4 +470,47 @@ FailureOr<Value> ElementPuller::addTerms(linalg::GenericOp op,
     sums.assign(loop.getResults().begin(), loop.getResults().end());
   }
   return sums.front();
+}
+
+std::optional<SumCombiner> ElementPuller::findShared(linalg::GenericOp op,
+                                                     unsigned result,
+                                                     size_t level) const {
+  bool diverges =
+      llvm::any_of(ArrayRef(scopes).take_front(level + 1),
+                   [](const Scope &scope) { return scope.diverges; });
+  if (!sumLanes || diverges || findRunning(op, result).size() != 1)
+    return std::nullopt;
+  return findCombiner(op, result);
+}
+
+/// Each thread adds up every so-and-so-manieth term.
+FailureOr<Value> ElementPuller::shareTerms(
+    linalg::GenericOp op, SmallVector<Value> loops, ArrayRef<unsigned> reduced,
+    unsigned result, const SumCombiner &combiner, Value begin, size_t level) {
+  Location loc = op.getLoc();
+  sharesSum = true;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges(), sizes;
+  for (unsigned loop : reduced)
+    sizes.push_back(ranges[loop]);
+  Value end = index(llvm::product_of(sizes)), step = index(sumLanes->count);
+  setInsertionPoint(level);
+  Value from = combiner.begin(builder, loc, sumLanes->lane, begin);
+  auto loop = scf::ForOp::create(builder, loc, sumLanes->lane, end, step, from);
+  SmallVector<Scope> outer = scopes;
+  scopes.truncate(level + 1);
+  scopes.push_back({loop.getBody(), loop, false, true});
+  SmallVector<Value> numbers =
+      delinearize(builder.getAffineDimExpr(0), loop.getInductionVar(), sizes);
+  for (auto [which, number] : llvm::zip(reduced, numbers))
+    loops[which] = number;
+  SmallVector<Value> outputs(op.getNumDpsInits());
+  outputs[result] = loop.getRegionIterArg(0);
+  FailureOr<Value> sum = computeBody(op, loops, outputs, result);
+  scopes = outer;
+  if (failed(sum))
+    return failure();
+  builder.setInsertionPointToEnd(loop.getBody());
+  scf::YieldOp::create(builder, loc, *sum);
+  builder.setInsertionPointAfter(loop);
+  return sumLanes->combine(builder, loc, loop.getResult(0), combiner);
 }

@@ -9,6 +9,8 @@
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_ELEMENTPULLER_H
 #define HFTA_LIB_CONVERSION_LOWERGPUKERNELS_ELEMENTPULLER_H
 
+#include "SharedSums.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -32,13 +34,38 @@ public:
   /// Elements of this tensor, an argument of the kernel, lie in memory.
   void place(Value tensor, Value memory) { places[tensor] = memory; }
 
+  /// From here on several threads add up each sum together, where all of them
+  /// get there.
+  void shareSums(const SumLanes &lanes) { sumLanes = lanes; }
+  /// Whether there was such a sum.
+  bool hasSharedSums() const { return sharesSum; }
+
   /// The element of a tensor, or of what computes it; the indices lie in it.
   /// Fails with an error on an op that has no single elements.
   FailureOr<Value> pull(Value tensor, ArrayRef<Value> wanted);
+  /// The element of an op's operand at these numbers of the op's loops.
+  FailureOr<Value> pullOperand(linalg::GenericOp op, OpOperand &operand,
+                               ArrayRef<Value> loops);
+
+  /// Whoever asks for an element of this tensor gets this one; NULL: no more.
+  void own(Value tensor, Value element);
+  /// What follows is built in a block of a loop or a branch, which stands in
+  /// the one that was built before.
+  void enter(Block *block, Operation *opener, bool isConditional) {
+    scopes.push_back({block, opener, isConditional, isConditional});
+  }
+  void leave() { scopes.pop_back(); }
+
+  /// `inside` where the condition holds, else `outside`.
+  FailureOr<Value> choose(Value condition, Type type,
+                          llvm::function_ref<FailureOr<Value>()> inside,
+                          llvm::function_ref<FailureOr<Value>()> outside);
 
   /// An affine expression of indices.
   Value apply(AffineExpr expression, ArrayRef<Value> operands);
   Value index(int64_t value);
+  /// A constant, once for all.
+  Value pullSplat(TypedAttr value);
   /// The indices of the element of this number, in row-major order, which is an
   /// expression of the operands.
   SmallVector<Value> delinearize(AffineExpr number, ArrayRef<Value> operands,
@@ -50,6 +77,7 @@ private:
     Block *block;
     Operation *opener;
     bool isConditional; ///< what stands in it needn't run
+    bool diverges;      ///< threads of a block needn't go through it together
   };
   struct Entry {
     Value value;
@@ -79,7 +107,6 @@ private:
   /// Of an axis of one element the index is known, however it was computed.
   SmallVector<Value> simplify(Value tensor, ArrayRef<Value> indices);
 
-  Value pullSplat(TypedAttr value);
   FailureOr<Value> pullConstant(arith::ConstantOp op, ArrayRef<Value> indices);
   FailureOr<Value> pullGeneric(linalg::GenericOp op, unsigned result,
                                ArrayRef<Value> indices);
@@ -90,6 +117,13 @@ private:
   FailureOr<Value> addTerms(linalg::GenericOp op, SmallVector<Value> loops,
                             ArrayRef<unsigned> reduced, unsigned result,
                             ArrayRef<Value> indices);
+  /// What several threads add up together; nothing where it's none of that.
+  std::optional<SumCombiner> findShared(linalg::GenericOp op, unsigned result,
+                                        size_t level) const;
+  FailureOr<Value> shareTerms(linalg::GenericOp op, SmallVector<Value> loops,
+                              ArrayRef<unsigned> reduced, unsigned result,
+                              const SumCombiner &combiner, Value begin,
+                              size_t level);
   FailureOr<Value> pullSlice(tensor::ExtractSliceOp op,
                              ArrayRef<Value> indices);
   FailureOr<Value> pullInsertion(tensor::InsertSliceOp op,
@@ -103,10 +137,6 @@ private:
   FailureOr<Value> pullCarried(Value argument, ArrayRef<Value> indices);
   FailureOr<Value> pullWithin(Value tensor, ArrayRef<Value> indices,
                               llvm::function_ref<FailureOr<Value>()> make);
-  /// `inside` where the condition holds, else `outside`.
-  FailureOr<Value> choose(Value condition, Type type,
-                          llvm::function_ref<FailureOr<Value>()> inside,
-                          llvm::function_ref<FailureOr<Value>()> outside);
   // Conditions; NULL holds always.
   Value isBetween(Value index, Value low, Value high, int64_t size);
   Value isMultiple(Value number, int64_t of);
@@ -115,7 +145,9 @@ private:
   OpBuilder &builder;
   std::function<Value(arith::ConstantOp)> globals;
   SmallVector<Scope> scopes;
-  DenseMap<Value, Value> places;
+  DenseMap<Value, Value> places, owned;
+  std::optional<SumLanes> sumLanes;
+  bool sharesSum = false;
   DenseMap<Value, Carried> carried;
   /// Of loops that carry tensors: their numbers.
   IRMapping iterations;

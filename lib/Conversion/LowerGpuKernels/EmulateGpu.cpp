@@ -26,13 +26,13 @@ static std::optional<int32_t> findRegister(Operation *op) {
 }
 
 /// A function that the emulated driver calls with pointers to the parameters.
-static void createCaller(LLVM::LLVMFuncOp kernel) {
+static void createCaller(LLVM::LLVMFuncOp kernel, StringRef suffix) {
   OpBuilder builder(kernel);
   builder.setInsertionPointAfter(kernel);
   Location loc = kernel.getLoc();
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   auto caller = LLVM::LLVMFuncOp::create(
-      builder, loc, (kernel.getName() + emulated::kCallSuffix).str(),
+      builder, loc, (kernel.getName() + suffix).str(),
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
                                   {pointer}));
   Block *body = caller.addEntryBlock(builder);
@@ -49,55 +49,150 @@ static void createCaller(LLVM::LLVMFuncOp kernel) {
   LLVM::ReturnOp::create(builder, loc, ValueRange());
 }
 
+/// Whether a kernel's threads wait for each other, itself or what it calls.
+static bool waits(LLVM::LLVMFuncOp function, SymbolTable &symbols) {
+  return function
+      .walk([&](Operation *op) {
+        auto call = dyn_cast<LLVM::CallOp>(op);
+        auto callee = call && call.getCallee()
+                          ? symbols.lookup<LLVM::LLVMFuncOp>(*call.getCallee())
+                          : LLVM::LLVMFuncOp();
+        return isa<NVVM::BarrierOp>(op) || (callee && waits(callee, symbols))
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 namespace {
 struct EmulateGpuPass : hfta::impl::HftaEmulateGpuBase<EmulateGpuPass> {
   using HftaEmulateGpuBase::HftaEmulateGpuBase;
 
   void runOnOperation() override {
     ModuleOp code = getOperation();
-    OpBuilder builder(code.getBody(), code.getBody()->begin());
-    auto type = LLVM::LLVMArrayType::get(builder.getI32Type(),
-                                         emulated::kRegisterCount);
-    registers = LLVM::GlobalOp::create(
-        builder, code.getLoc(), type, /*isConstant=*/false,
-        LLVM::Linkage::External, emulated::kRegisters,
-        builder.getZeroAttr(
-            VectorType::get(emulated::kRegisterCount, builder.getI32Type())));
-    for (auto function : llvm::to_vector(code.getOps<LLVM::LLVMFuncOp>())) {
-      if (failed(replaceRegisters(function)))
-        return signalPassFailure();
+    SymbolTable symbols(code);
+    createGlobals();
+    shareMemory();
+    SmallVector<LLVM::LLVMFuncOp> functions =
+        llvm::to_vector(code.getOps<LLVM::LLVMFuncOp>());
+    for (LLVM::LLVMFuncOp function : functions) {
       if (!function->removeAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
         continue;
       function->removeAttr(NVVM::NVVMDialect::getMaxntidAttrName());
-      createCaller(function);
+      createCaller(function, waits(function, symbols) ? emulated::kBlockSuffix
+                                                      : emulated::kCallSuffix);
       function.setLinkage(LLVM::Linkage::Internal);
     }
+    for (LLVM::LLVMFuncOp function : functions)
+      if (failed(replaceOps(function)))
+        return signalPassFailure();
   }
 
 private:
-  LogicalResult replaceRegisters(LLVM::LLVMFuncOp function) {
-    SmallVector<Operation *> ops;
-    function.walk([&](Operation *op) {
-      if (isa<NVVM::NVVMDialect>(op->getDialect()))
-        ops.push_back(op);
-    });
-    for (Operation *op : ops) {
-      std::optional<int32_t> place = findRegister(op);
-      if (!place)
-        return op->emitError("isn't emulated");
-      OpBuilder builder(op);
-      Type pointer = LLVM::LLVMPointerType::get(op->getContext());
-      Value base = LLVM::AddressOfOp::create(builder, op->getLoc(), registers);
-      Value address = LLVM::GEPOp::create(builder, op->getLoc(), pointer,
-                                          builder.getI32Type(), base,
-                                          ArrayRef<LLVM::GEPArg>{*place});
-      op->replaceAllUsesWith(LLVM::LoadOp::create(
-          builder, op->getLoc(), builder.getI32Type(), address));
-      op->erase();
-    }
-    return success();
-  }
+  LLVM::GlobalOp createGlobal(StringRef name, Type type, Attribute value,
+                              unsigned space = 0, bool isConstant = false);
+  void createGlobals();
+  void shareMemory();
+  LogicalResult replaceOps(LLVM::LLVMFuncOp function);
+  LogicalResult replaceOp(Operation *op);
 
-  LLVM::GlobalOp registers;
+  LLVM::GlobalOp registers, barrier;
 };
 } // namespace
+
+LLVM::GlobalOp EmulateGpuPass::createGlobal(StringRef name, Type type,
+                                            Attribute value, unsigned space,
+                                            bool isConstant) {
+  OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
+  auto global = LLVM::GlobalOp::create(builder, getOperation().getLoc(), type,
+                                       isConstant, LLVM::Linkage::External,
+                                       name, value, /*alignment=*/64, space);
+  if (value)
+    return global;
+  builder.createBlock(&global.getInitializerRegion());
+  Value zero = LLVM::ZeroOp::create(builder, global.getLoc(), type);
+  LLVM::ReturnOp::create(builder, global.getLoc(), zero);
+  return global;
+}
+
+void EmulateGpuPass::createGlobals() {
+  Builder builder(&getContext());
+  registers = createGlobal(
+      emulated::kRegisters,
+      LLVM::LLVMArrayType::get(builder.getI32Type(), emulated::kRegisterCount),
+      Attribute());
+  barrier =
+      createGlobal(emulated::kBarrier,
+                   LLVM::LLVMPointerType::get(&getContext()), Attribute());
+}
+
+/// One block runs at a time: what kernels share is the same memory.
+void EmulateGpuPass::shareMemory() {
+  constexpr unsigned kSharedSpace = 3;
+  Builder builder(&getContext());
+  DataLayout layout(getOperation());
+  uint64_t bytes = 0;
+  SmallVector<LLVM::GlobalOp> globals;
+  for (auto global : getOperation().getOps<LLVM::GlobalOp>()) {
+    if (global.getAddrSpace() != kSharedSpace)
+      continue;
+    globals.push_back(global);
+    bytes =
+        std::max<uint64_t>(bytes, layout.getTypeSize(global.getGlobalType()));
+  }
+  createGlobal(emulated::kSharedBytes, builder.getI64Type(),
+               builder.getI64IntegerAttr(static_cast<int64_t>(bytes)), 0,
+               /*isConstant=*/true);
+  LLVM::GlobalOp shared =
+      createGlobal(emulated::kShared,
+                   LLVM::LLVMArrayType::get(builder.getI8Type(),
+                                            std::max<uint64_t>(bytes, 1)),
+                   Attribute(), kSharedSpace);
+  llvm::SmallDenseSet<StringRef> names;
+  for (LLVM::GlobalOp global : globals)
+    names.insert(global.getSymName());
+  getOperation().walk([&](LLVM::AddressOfOp op) {
+    if (names.contains(op.getGlobalName()))
+      op.setGlobalName(shared.getSymName());
+  });
+  for (LLVM::GlobalOp global : globals)
+    global.erase();
+}
+
+LogicalResult EmulateGpuPass::replaceOps(LLVM::LLVMFuncOp function) {
+  SmallVector<Operation *> ops;
+  function.walk([&](Operation *op) {
+    if (isa<NVVM::NVVMDialect>(op->getDialect()))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops)
+    if (failed(replaceOp(op)))
+      return failure();
+  return success();
+}
+
+LogicalResult EmulateGpuPass::replaceOp(Operation *op) {
+  OpBuilder builder(op);
+  Location loc = op->getLoc();
+  Type pointer = LLVM::LLVMPointerType::get(&getContext());
+  if (isa<NVVM::BarrierOp>(op) && op->getNumOperands() == 0) {
+    Value place = LLVM::AddressOfOp::create(builder, loc, barrier);
+    Value wait = LLVM::LoadOp::create(builder, loc, pointer, place);
+    auto type =
+        LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(&getContext()), {});
+    LLVM::CallOp::create(builder, loc, type, ValueRange(wait));
+    op->erase();
+    return success();
+  }
+  std::optional<int32_t> place = findRegister(op);
+  if (!place)
+    return op->emitError("isn't emulated");
+  Value base = LLVM::AddressOfOp::create(builder, loc, registers);
+  Value address =
+      LLVM::GEPOp::create(builder, loc, pointer, builder.getI32Type(), base,
+                          ArrayRef<LLVM::GEPArg>{*place});
+  op->replaceAllUsesWith(
+      LLVM::LoadOp::create(builder, loc, builder.getI32Type(), address));
+  op->erase();
+  return success();
+}

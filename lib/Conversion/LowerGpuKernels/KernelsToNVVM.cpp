@@ -90,18 +90,24 @@ private:
                                ArrayRef<LLVM::GEPArg>{bytes});
   }
   void callKernel(LLVM::LLVMFuncOp entry, Value item);
+  void skipPast(LLVM::LLVMFuncOp entry, Value item);
+  int64_t getBlockThreads();
+  /// Whether the threads of a block wait for each other.
+  bool worksTogether() { return getNumber(kBlockThreadsAttrName) > 0; }
   Value findScratch(Value memory, Value copy, Value item);
 
   const LoweredKernel &kernel;
   LLVM::LLVMFuncOp callee;
   OpBuilder builder;
   Location loc;
-  int64_t items;
+  int64_t items, blockThreads = 0;
 };
 } // namespace
 
 /// Whole warps, as few as there is work for.
-static int64_t getBlockThreads(int64_t items) {
+int64_t EntryBuilder::getBlockThreads() {
+  if (worksTogether())
+    return getNumber(kBlockThreadsAttrName);
   int64_t threads = llvm::alignTo(std::max<int64_t>(items, 1), kWarpThreads);
   return std::min(threads, kBlockThreads);
 }
@@ -117,12 +123,12 @@ LLVM::LLVMFuncOp EntryBuilder::createFunction() {
       builder, loc, getEntryName(kernel.name),
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
                                   types));
-  int64_t threads = getBlockThreads(items);
+  int64_t threads = getBlockThreads();
   entry->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
                  builder.getUnitAttr());
   entry->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
                  builder.getDenseI32ArrayAttr({static_cast<int32_t>(threads)}));
-  callee->setAttr(kBlockThreadsAttrName, builder.getI64IntegerAttr(threads));
+  blockThreads = threads;
   callee->setAttr(kGpuEntryAttrName, entry.getSymNameAttr());
   return entry;
 }
@@ -132,7 +138,7 @@ Value EntryBuilder::findScratch(Value memory, Value copy, Value item) {
   int64_t bytes = getNumber(kScratchBytesAttrName);
   if (bytes == 0)
     return memory;
-  int64_t threads = llvm::alignTo(items, getBlockThreads(items));
+  int64_t threads = llvm::alignTo(items, blockThreads);
   Value thread = add(multiply(copy, constant(threads)), item);
   return advance(memory, multiply(thread, constant(bytes)));
 }
@@ -154,22 +160,32 @@ LogicalResult EntryBuilder::build() {
     return callee.emitError("computes several items at once, which a GPU's "
                             "threads don't");
   LLVM::LLVMFuncOp entry = createFunction();
-  Block *first = entry.addEntryBlock(builder);
-  Block *work = &entry.getBody().emplaceBlock();
-  Block *end = &entry.getBody().emplaceBlock();
-  builder.setInsertionPointToStart(first);
+  builder.setInsertionPointToStart(entry.addEntryBlock(builder));
   Value item =
       add(multiply(read<NVVM::BlockIdXOp>(), read<NVVM::BlockDimXOp>()),
           read<NVVM::ThreadIdXOp>());
+  // There are whole blocks of threads that wait for each other.
+  if (!worksTogether())
+    skipPast(entry, item);
+  callKernel(entry, item);
+  if (builder.getInsertionBlock() != &entry.getBody().back()) {
+    LLVM::BrOp::create(builder, loc, &entry.getBody().back());
+    builder.setInsertionPointToStart(&entry.getBody().back());
+  }
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+  callee->setAttr(kBlockThreadsAttrName,
+                  builder.getI64IntegerAttr(blockThreads));
+  return success();
+}
+
+/// What follows is for threads that have an item; the last block is for all.
+void EntryBuilder::skipPast(LLVM::LLVMFuncOp entry, Value item) {
+  Block *work = &entry.getBody().emplaceBlock();
+  Block *end = &entry.getBody().emplaceBlock();
   Value isOne = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ult,
                                      item, constant(items));
   LLVM::CondBrOp::create(builder, loc, isOne, work, end);
   builder.setInsertionPointToStart(work);
-  callKernel(entry, item);
-  LLVM::BrOp::create(builder, loc, end);
-  builder.setInsertionPointToStart(end);
-  LLVM::ReturnOp::create(builder, loc, ValueRange());
-  return success();
 }
 
 namespace {

@@ -3,10 +3,14 @@
 #include "ElementPuller.h"
 #include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Conversion/LowerKernels.h"
+#include "ProductTiles.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::hfta {
 #define GEN_PASS_DEF_HFTAKERNELSTOTHREADS
@@ -22,16 +26,25 @@ class KernelThreader {
 public:
   KernelThreader(func::FuncOp kernel, SymbolTable &symbols)
       : kernel(kernel), symbols(symbols), builder(kernel.getContext()),
-        from(&kernel.getBody().front()) {}
+        from(&kernel.getBody().front()), shared(kernel) {}
 
   LogicalResult build();
 
 private:
   LogicalResult findTies();
   void makeBlock();
+  ElementPuller makePuller();
+  LogicalResult computeTiles(const KernelProduct &product,
+                             const ProductTile &tile);
+  SumLanes placeLanes(ElementPuller &puller, int64_t lanes);
   LogicalResult computeElements();
   void store(unsigned result, Value element);
+  void put(OpBuilder &b, Location loc, unsigned result, Value element);
   Value getGlobal(arith::ConstantOp constant);
+  /// All threads of each block run, of which there are whole ones.
+  void setBlockThreads(int64_t count) {
+    kernel->setAttr(kBlockThreadsAttrName, builder.getI64IntegerAttr(count));
+  }
   int64_t countElements(unsigned result) const {
     return cast<RankedTensorType>(
                from->getTerminator()->getOperand(result).getType())
@@ -45,8 +58,11 @@ private:
   SmallVector<int64_t> ties;
   /// Of each result.
   SmallVector<Value> targets;
-  Value item;
-  int64_t items = 0;
+  Value item;        ///< the number of an element
+  Value isStoring;   ///< NULL: always
+  int64_t items = 0; ///< elements
+  int64_t threads = 0;
+  SharedMemory shared;
 };
 
 } // namespace
@@ -102,15 +118,52 @@ Value KernelThreader::getGlobal(arith::ConstantOp constant) {
                                      global.getSymName());
 }
 
-/// All elements are computed before one is stored: a result may lie where an
-/// argument does.
-LogicalResult KernelThreader::computeElements() {
-  ElementPuller puller(builder, to, [&](arith::ConstantOp constant) {
+ElementPuller KernelThreader::makePuller() {
+  ElementPuller puller(builder, to, [this](arith::ConstantOp constant) {
     return getGlobal(constant);
   });
   for (auto [argument, memory] :
        llvm::zip(from->getArguments(), to->getArguments()))
     puller.place(argument, memory);
+  return puller;
+}
+
+/// Threads that add up a sum together have the same element, which the first of
+/// them stores.
+SumLanes KernelThreader::placeLanes(ElementPuller &puller, int64_t lanes) {
+  AffineExpr number = builder.getAffineDimExpr(0);
+  bool areInside = kernel->hasAttr(kLanesInsideAttrName);
+  int64_t elements = kSumThreads / lanes;
+  threads = llvm::divideCeil(items, elements) * kSumThreads;
+  setBlockThreads(kSumThreads);
+  Value thread = puller.apply(number % kSumThreads, item);
+  Value lane = puller.apply(
+      areInside ? number % lanes : number.floorDiv(elements), thread);
+  AffineExpr own = areInside ? (number % kSumThreads).floorDiv(lanes)
+                             : number % kSumThreads % elements;
+  Value element =
+      puller.apply(number.floorDiv(kSumThreads) * elements + own, item);
+  Value slot = areInside ? puller.apply(number - number % lanes, thread)
+                         : puller.apply(number % elements, thread);
+  Value zero = puller.index(0), last = puller.index(items - 1);
+  builder.setInsertionPointToEnd(to);
+  Location loc = kernel.getLoc();
+  isStoring =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, lane, zero);
+  Value isElement = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::ule, element, last);
+  isStoring = arith::AndIOp::create(builder, loc, isStoring, isElement);
+  item = arith::MinUIOp::create(builder, loc, element, last);
+  return {&shared, lane, lanes, slot, areInside ? 1 : elements, kSumThreads};
+}
+
+/// All elements are computed before one is stored: a result may lie where an
+/// argument does.
+LogicalResult KernelThreader::computeElements() {
+  ElementPuller puller = makePuller();
+  threads = items;
+  if (auto lanes = kernel->getAttrOfType<IntegerAttr>(kSumLanesAttrName))
+    puller.shareSums(placeLanes(puller, lanes.getInt()));
   SmallVector<Value> elements;
   for (auto [result, tensor] :
        llvm::enumerate(from->getTerminator()->getOperands())) {
@@ -140,31 +193,52 @@ LogicalResult KernelThreader::computeElements() {
   return success();
 }
 
+LogicalResult KernelThreader::computeTiles(const KernelProduct &product,
+                                           const ProductTile &tile) {
+  ElementPuller puller = makePuller();
+  setBlockThreads(tile.countThreads());
+  threads = tile.countBlocks(product) * tile.countThreads();
+  ProductTiles tiles(builder, to, puller, shared, product, tile,
+                     from->getTerminator()->getOperands(), item);
+  return tiles.build(
+      [&](unsigned result, Value element, ArrayRef<Value> indices) {
+        memref::StoreOp::create(builder, element.getLoc(), element,
+                                targets[result], indices);
+      });
+}
+
+void KernelThreader::put(OpBuilder &b, Location loc, unsigned result,
+                         Value element) {
+  auto type = cast<MemRefType>(targets[result].getType());
+  SmallVector<Value> indices;
+  AffineExpr number = b.getAffineDimExpr(0);
+  for (int64_t axis = type.getRank(); axis-- > 0;) {
+    int64_t size = type.getDimSize(axis);
+    AffineExpr own = axis == 0 ? number : number % size;
+    indices.push_back(
+        affine::AffineApplyOp::create(b, loc, AffineMap::get(1, 0, own), item));
+    number = number.floorDiv(size);
+  }
+  std::reverse(indices.begin(), indices.end());
+  memref::StoreOp::create(b, loc, element, targets[result], indices);
+}
+
 void KernelThreader::store(unsigned result, Value element) {
   Location loc = element.getLoc();
   builder.setInsertionPointToEnd(to);
-  auto type = cast<MemRefType>(targets[result].getType());
-  auto put = [&](OpBuilder &b, Location loc) {
-    SmallVector<Value> indices;
-    AffineExpr number = b.getAffineDimExpr(0);
-    for (int64_t axis = type.getRank(); axis-- > 0;) {
-      int64_t size = type.getDimSize(axis);
-      AffineExpr own = axis == 0 ? number : number % size;
-      indices.push_back(affine::AffineApplyOp::create(
-          b, loc, AffineMap::get(1, 0, own), item));
-      number = number.floorDiv(size);
-    }
-    std::reverse(indices.begin(), indices.end());
-    memref::StoreOp::create(b, loc, element, targets[result], indices);
-  };
-  int64_t count = type.getNumElements();
-  if (count == items)
-    return put(builder, loc);
-  Value end = arith::ConstantIndexOp::create(builder, loc, count);
-  Value isOwn =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, item, end);
+  int64_t count = cast<MemRefType>(targets[result].getType()).getNumElements();
+  Value isOwn = isStoring;
+  if (count < items) {
+    Value end = arith::ConstantIndexOp::create(builder, loc, count);
+    isOwn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, item,
+                                  end);
+    if (isStoring)
+      isOwn = arith::AndIOp::create(builder, loc, isStoring, isOwn);
+  }
+  if (!isOwn)
+    return put(builder, loc, result, element);
   scf::IfOp::create(builder, loc, isOwn, [&](OpBuilder &b, Location loc) {
-    put(b, loc);
+    put(b, loc, result, element);
     scf::YieldOp::create(b, loc);
   });
 }
@@ -174,16 +248,23 @@ LogicalResult KernelThreader::build() {
     return failure();
   for (unsigned result = 0; result < kernel.getNumResults(); ++result)
     items = std::max(items, countElements(result));
+  std::optional<KernelProduct> product = findProduct(kernel);
+  std::optional<ProductTile> tile;
+  if (product)
+    tile = ProductTile::get(product->op);
   makeBlock();
-  if (failed(computeElements()))
+  if (failed(tile ? computeTiles(*product, *tile) : computeElements()))
     return failure();
   builder.setInsertionPointToEnd(to);
   func::ReturnOp::create(builder, kernel.getLoc());
   from->dropAllReferences();
   from->erase();
+  shared.declare(symbols);
   kernel.setType(builder.getFunctionType(to->getArgumentTypes(), {}));
-  kernel->removeAttr(kTiesAttrName);
-  kernel->setAttr(kItemsAttrName, builder.getI64IntegerAttr(items));
+  for (StringRef name : {StringRef(kTiesAttrName), StringRef(kSumLanesAttrName),
+                         StringRef(kLanesInsideAttrName)})
+    kernel->removeAttr(name);
+  kernel->setAttr(kItemsAttrName, builder.getI64IntegerAttr(threads));
   return success();
 }
 

@@ -11,26 +11,30 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 /// From kernels on tensors to loops on memory that do a thread's work.
-static void addThreads(OpPassManager &pm) {
+static void addThreads(OpPassManager &pm, bool alwaysTogether) {
   HftaMatricesToLoopsOptions matrices;
   matrices.usesLanes = false;
   pm.addNestedPass<func::FuncOp>(createHftaMatricesToLoops(matrices));
   pm.addNestedPass<func::FuncOp>(createCanonicalizerPass());
   pm.addNestedPass<func::FuncOp>(createCSEPass());
+  HftaMapKernelsToGpuOptions map;
+  map.always = alwaysTogether;
+  pm.addNestedPass<func::FuncOp>(createHftaMapKernelsToGpu(map));
   pm.addPass(createHftaKernelsToThreads());
   pm.addNestedPass<func::FuncOp>(createCanonicalizerPass());
   pm.addNestedPass<func::FuncOp>(createCSEPass());
 }
 
 void hfta::buildLowerGpuKernelsPipeline(OpPassManager &pm) {
-  addThreads(pm);
+  addThreads(pm, /*alwaysTogether=*/false);
   buildKernelLoopsPipeline(pm);
   pm.addPass(createConvertKernelsToNVVM());
 }
 
 void hfta::buildThreadsOnHostPipeline(OpPassManager &pm) {
-  addThreads(pm);
+  addThreads(pm, /*alwaysTogether=*/true);
   buildKernelFunctionsPipeline(pm);
+  pm.addPass(createHftaEmulateGpu());
 }
 
 void hfta::registerLowerGpuKernelsPipelines() {

@@ -200,7 +200,9 @@ FailureOr<Value> ElementPuller::pullLoop(scf::ForOp op, unsigned result,
   setInsertionPoint(scopes.size() - 1);
   auto loop =
       scf::ForOp::create(builder, op.getLoc(), *low, *high, *step, *begin);
-  scopes.push_back({loop.getBody(), loop, false});
+  bool isSame = getConstantIntValue(*low) && getConstantIntValue(*high) &&
+                getConstantIntValue(*step);
+  scopes.push_back({loop.getBody(), loop, false, !isSame});
   FailureOr<Value> element =
       pullYielded(loop.getInductionVar(), loop.getRegionIterArgs().front());
   scopes.pop_back();

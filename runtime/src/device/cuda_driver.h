@@ -22,7 +22,21 @@ typedef struct CUmod_st *hfta_cu_module;
 typedef struct CUfunc_st *hfta_cu_function;
 typedef struct CUstream_st *hfta_cu_stream;
 typedef struct CUevent_st *hfta_cu_event;
+typedef struct CUgraph_st *hfta_cu_graph;
+typedef struct CUgraphNode_st *hfta_cu_graph_node;
+typedef struct CUgraphExec_st *hfta_cu_graph_exec;
 typedef void (*hfta_cu_host_function)(void *argument);
+
+/// CUDA_KERNEL_NODE_PARAMS
+typedef struct hfta_cu_kernel_node {
+  hfta_cu_function function;
+  unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z;
+  unsigned shared_bytes;
+  void **parameters;
+  void **extra;
+  void *kernel;            ///< in place of `function`; NULL
+  hfta_cu_context context; ///< NULL: the current one
+} hfta_cu_kernel_node;
 
 enum {
   HFTA_CU_NO_DEVICE = 100,
@@ -83,6 +97,18 @@ enum {
   X(event_record, "cuEventRecord",                                             \
     (hfta_cu_event event, hfta_cu_stream stream))                              \
   X(event_destroy, "cuEventDestroy_v2", (hfta_cu_event event))                 \
+  X(graph_create, "cuGraphCreate", (hfta_cu_graph * graph, unsigned flags))    \
+  X(graph_destroy, "cuGraphDestroy", (hfta_cu_graph graph))                    \
+  X(graph_add_kernel, "cuGraphAddKernelNode_v2",                               \
+    (hfta_cu_graph_node * node, hfta_cu_graph graph,                           \
+     const hfta_cu_graph_node *before, size_t before_count,                    \
+     const hfta_cu_kernel_node *kernel))                                       \
+  X(graph_instantiate, "cuGraphInstantiateWithFlags",                          \
+    (hfta_cu_graph_exec * exec, hfta_cu_graph graph,                           \
+     unsigned long long flags))                                                \
+  X(graph_launch, "cuGraphLaunch",                                             \
+    (hfta_cu_graph_exec exec, hfta_cu_stream stream))                          \
+  X(graph_exec_destroy, "cuGraphExecDestroy", (hfta_cu_graph_exec exec))       \
   X(error_name, "cuGetErrorName", (hfta_cu_result result, const char **name))  \
   X(error_text, "cuGetErrorString", (hfta_cu_result result, const char **text))
 

@@ -52,22 +52,32 @@ static void bind(const hfta_cuda_launcher *self, const hfta_task_call *call,
   self->places[count] = NULL;
 }
 
+/// What is on the way to somebody.
+typedef struct giving {
+  const hfta_cuda_launcher *launcher;
+  const hfta_task_call *call;
+  hfta_cuda_taker taker;
+  void *argument;
+} giving;
+
 /// A kernel for `count` copies from a position of the call's list on.
-static hfta_cu_result
-launch_for(const hfta_cuda_launcher *self, hfta_cu_stream stream,
-           const hfta_task_call *call, const hfta_launch *launch,
-           hfta_cu_function function, int64_t position, int64_t count) {
-  bind(self, call, launch, position);
-  return self->cuda->launch_kernel(function, (unsigned)count_blocks(launch), 1,
-                                   (unsigned)count, launch->block_threads, 1, 1,
-                                   0, stream, self->places, NULL);
+static hfta_cu_result give_for(const giving *self, const hfta_launch *launch,
+                               hfta_cu_function function, int64_t position,
+                               int64_t count) {
+  bind(self->launcher, self->call, launch, position);
+  const hfta_cuda_kernel kernel = {.launch = launch,
+                                   .function = function,
+                                   .blocks = (unsigned)count_blocks(launch),
+                                   .copies = (unsigned)count,
+                                   .block_threads = launch->block_threads,
+                                   .parameters = self->launcher->parameters,
+                                   .places = self->launcher->places};
+  return self->taker(self->argument, &kernel);
 }
 
-static hfta_cu_result launch_one(const hfta_cuda_launcher *self,
-                                 hfta_cu_stream stream,
-                                 const hfta_task_call *call,
-                                 const hfta_launch *launch,
-                                 hfta_cu_function function) {
+static hfta_cu_result give_one(const giving *self, const hfta_launch *launch,
+                               hfta_cu_function function) {
+  const hfta_task_call *call = self->call;
   hfta_cu_result result = 0;
   if (launch->items == 0)
     return result;
@@ -75,7 +85,7 @@ static hfta_cu_result launch_one(const hfta_cuda_launcher *self,
     for (int64_t at = 0, count; at < call->copy_count && result == 0;
          at += count) {
       count = count_together(call, at);
-      result = launch_for(self, stream, call, launch, function, at, count);
+      result = give_for(self, launch, function, at, count);
     }
     return result;
   }
@@ -84,22 +94,44 @@ static hfta_cu_result launch_one(const hfta_cuda_launcher *self,
          hfta_call_copy(call, position) != launch->copy)
     ++position;
   if (launch->copy < 0 || position < call->copy_count)
-    result = launch_for(self, stream, call, launch, function, position, 1);
+    result = give_for(self, launch, function, position, 1);
   return result;
+}
+
+hfta_cu_result hfta_cuda_give(const hfta_cuda_launcher *launcher,
+                              const hfta_task_call *call, uint32_t number,
+                              hfta_cuda_taker taker, void *argument,
+                              const hfta_launch **failed) {
+  const giving self = {launcher, call, taker, argument};
+  const hfta_cu_function *functions =
+      launcher->images.functions + launcher->images.first[number];
+  for (uint32_t i = 0; i < call->task->launch_count; ++i) {
+    *failed = &call->task->launches[i];
+    hfta_cu_result result = give_one(&self, *failed, functions[i]);
+    if (result != 0)
+      return result;
+  }
+  return 0;
+}
+
+/// Where kernels that are launched at once go.
+typedef struct destination {
+  const hfta_cuda *cuda;
+  hfta_cu_stream stream;
+} destination;
+
+static hfta_cu_result launch_kernel(void *argument,
+                                    const hfta_cuda_kernel *kernel) {
+  const destination *to = argument;
+  return to->cuda->launch_kernel(kernel->function, kernel->blocks, 1,
+                                 kernel->copies, kernel->block_threads, 1, 1, 0,
+                                 to->stream, kernel->places, NULL);
 }
 
 hfta_cu_result hfta_cuda_launch(const hfta_cuda_launcher *launcher,
                                 hfta_cu_stream stream,
                                 const hfta_task_call *call, uint32_t number,
                                 const hfta_launch **failed) {
-  const hfta_cu_function *functions =
-      launcher->images->functions + launcher->images->first[number];
-  for (uint32_t i = 0; i < call->task->launch_count; ++i) {
-    *failed = &call->task->launches[i];
-    hfta_cu_result result =
-        launch_one(launcher, stream, call, *failed, functions[i]);
-    if (result != 0)
-      return result;
-  }
-  return 0;
+  destination to = {launcher->cuda, stream};
+  return hfta_cuda_give(launcher, call, number, launch_kernel, &to, failed);
 }

@@ -6,12 +6,27 @@
 #include "device/cuda_images.h"
 #include "hfta/launch.h"
 
+/// A kernel of a task's for copies that lie at equal distances. All is
+/// borrowed, for as long as the call that tells of it takes.
+typedef struct hfta_cuda_kernel {
+  const hfta_launch *launch;
+  hfta_cu_function function;
+  unsigned blocks, copies, block_threads;
+  const uint64_t *parameters; ///< an address and a distance of each operand,
+                              ///< then scratch memory
+  void **places;              ///< of the parameters, and NULL behind them
+} hfta_cuda_kernel;
+
+/// Takes kernels one by one; what isn't 0 ends that.
+typedef hfta_cu_result (*hfta_cuda_taker)(void *argument,
+                                          const hfta_cuda_kernel *kernel);
+
 /// Where a task's kernels go, and with what.
 typedef struct hfta_cuda_launcher {
   const hfta_cuda *cuda;
-  const hfta_cuda_images *images;
+  hfta_cuda_images images;
   hfta_cu_address scratch; ///< hfta_cuda_scratch_bytes of it
-  uint64_t *parameters;    ///< HFTA_CUDA_PARAMETERS, of the launch at hand
+  uint64_t *parameters;    ///< HFTA_CUDA_PARAMETERS, of the kernel at hand
   void **places;           ///< as many
 } hfta_cuda_launcher;
 
@@ -21,9 +36,15 @@ enum { HFTA_CUDA_PARAMETERS = 2 * HFTA_MAX_BINDINGS + 2 };
 /// Scratch memory of all threads of the launch that needs most.
 uint64_t hfta_cuda_scratch_bytes(const hfta_program *program);
 
-/// Launches a task's kernels, each for as many copies at once as lie at equal
-/// distances. `number` is the task's in its program. The result of the first
-/// call that fails; `failed` is its launch then.
+/// Gives a task's kernels to somebody, each for as many copies at once as lie
+/// at equal distances. `number` is the task's in its program. The first result
+/// that isn't 0; `failed` is its launch then.
+hfta_cu_result hfta_cuda_give(const hfta_cuda_launcher *launcher,
+                              const hfta_task_call *call, uint32_t number,
+                              hfta_cuda_taker taker, void *argument,
+                              const hfta_launch **failed);
+
+/// Gives them to a stream.
 hfta_cu_result hfta_cuda_launch(const hfta_cuda_launcher *launcher,
                                 hfta_cu_stream stream,
                                 const hfta_task_call *call, uint32_t number,

@@ -1,11 +1,13 @@
 //===- device_cuda.c - An NVIDIA GPU as a device --------------------------===//
 //
-// A queue is a stream of the driver's, an event one of its events. Nothing is
-// waited for but in `wait`; what fails in between is told there. Where somebody
-// observes, each command is waited for, and so timed.
+// A queue is a stream of the driver's, an event one of its events. Tasks that a
+// queue gets one after the other wait for another command of it: they go to the
+// stream together. Nothing is waited for but in `wait`; what fails in between
+// is told there. Where somebody observes, each command is waited for, and so
+// timed.
 //===----------------------------------------------------------------------===//
 
-#include "device/cuda_launch.h"
+#include "device/cuda_graphs.h"
 #include "hfta/device.h"
 #include "system/clock.h"
 
@@ -28,13 +30,12 @@ typedef struct cuda_device {
   hfta_cu_device device;
   hfta_cu_context context;
   hfta_cuda_chip chip;
-  hfta_cuda_images images;
   hfta_cu_stream *streams;
   hfta_cu_event *events;
   bool *is_recorded;
-  hfta_cu_address scratch;
-  uint64_t *parameters; ///< of a launch
-  void **parameter_places;
+  hfta_cuda_launcher launcher;
+  hfta_cuda_graphs *graphs;
+  uint32_t run_queue;    ///< which the run of tasks is for, if there is one
   host_work *host_works; ///< since the last wait
   const hfta_observer *observer;
   hfta_status status; ///< since the last wait
@@ -103,9 +104,11 @@ static void cuda_close(hfta_device *device) {
   const hfta_cuda *cuda = self->cuda;
   if (self->context) {
     cuda->context_set(self->context);
-    hfta_cuda_images_unload(&self->images);
-    if (self->scratch)
-      cuda->memory_free(self->scratch);
+    hfta_cuda_graphs_destroy(self->graphs);
+    self->graphs = NULL;
+    hfta_cuda_images_unload(&self->launcher.images);
+    if (self->launcher.scratch)
+      cuda->memory_free(self->launcher.scratch);
     for (uint32_t i = 0; self->events && i < self->event_count; ++i)
       if (self->events[i])
         cuda->event_destroy(self->events[i]);
@@ -114,12 +117,13 @@ static void cuda_close(hfta_device *device) {
         cuda->stream_destroy(self->streams[i]);
     cuda->context_release(self->device);
   }
+  hfta_cuda_graphs_destroy(self->graphs);
   free_host_works(self);
   free(self->events);
   free(self->is_recorded);
   free(self->streams);
-  free(self->parameters);
-  free(self->parameter_places);
+  free(self->launcher.parameters);
+  free(self->launcher.places);
   free(self);
 }
 
@@ -193,10 +197,13 @@ static hfta_status begin(cuda_device *self, const hfta_device_options *options,
   self->streams = calloc((size_t)options->queues + 1, sizeof(*self->streams));
   self->events = calloc((size_t)options->events + 1, sizeof(*self->events));
   self->is_recorded = calloc((size_t)options->events + 1, sizeof(bool));
-  self->parameters = calloc(HFTA_CUDA_PARAMETERS, sizeof(*self->parameters));
-  self->parameter_places = calloc(HFTA_CUDA_PARAMETERS, sizeof(void *));
+  hfta_cuda_launcher *launcher = &self->launcher;
+  launcher->parameters =
+      calloc(HFTA_CUDA_PARAMETERS, sizeof(*launcher->parameters));
+  launcher->places = calloc(HFTA_CUDA_PARAMETERS, sizeof(void *));
+  self->graphs = hfta_cuda_graphs_create(launcher, options->program);
   if (!self->streams || !self->events || !self->is_recorded ||
-      !self->parameters || !self->parameter_places)
+      !launcher->parameters || !launcher->places || !self->graphs)
     return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a device");
   hfta_status status = hfta_cuda_load(&self->cuda, error);
   if (status == HFTA_OK)
@@ -206,13 +213,14 @@ static hfta_status begin(cuda_device *self, const hfta_device_options *options,
   if (!enter(self) || !create_streams(self, options))
     return take_error(self, error);
   status = hfta_cuda_images_load(self->cuda, options->program, &self->chip,
-                                 &self->images, error);
+                                 &launcher->images, error);
   void *scratch = NULL;
   if (status == HFTA_OK)
     status = self->base.functions->allocate(
         &self->base, hfta_cuda_scratch_bytes(options->program), 256, &scratch,
         error);
-  self->scratch = (hfta_cu_address)(uintptr_t)scratch;
+  launcher->cuda = self->cuda;
+  launcher->scratch = (hfta_cu_address)(uintptr_t)scratch;
   return status;
 }
 
@@ -317,6 +325,25 @@ static void *cuda_host_address(hfta_device *device, void *memory) {
 // Work
 //===----------------------------------------------------------------------===//
 
+/// What is left of the tasks of a queue goes to its stream.
+static void flush(cuda_device *self, uint32_t queue) {
+  if (!hfta_cuda_graphs_has_run(self->graphs) || self->run_queue != queue)
+    return;
+  if (!enter(self))
+    return hfta_cuda_graphs_drop(self->graphs);
+  hfta_cuda_failure failure = {.call = ""};
+  hfta_cu_result result =
+      hfta_cuda_graphs_flush(self->graphs, self->streams[queue], &failure);
+  note(self, result, failure.call, failure.of);
+}
+
+/// The calling thread works with this GPU, and the queue's stream has got all
+/// that came before.
+static bool enter_queue(cuda_device *self, uint32_t queue) {
+  flush(self, queue);
+  return enter(self);
+}
+
 /// What a command did, if somebody wants to know: it is waited for.
 static void tell(cuda_device *self, hfta_activity *activity, double from) {
   if (!self->observer || self->status != HFTA_OK)
@@ -335,7 +362,7 @@ static double now_if_observed(const cuda_device *self) {
 static void cuda_fill(hfta_device *device, uint32_t queue, void *to,
                       uint64_t bytes) {
   cuda_device *self = own(device);
-  if (bytes == 0 || !enter(self))
+  if (bytes == 0 || !enter_queue(self, queue))
     return;
   double from = now_if_observed(self);
   note(self,
@@ -353,7 +380,7 @@ static void cuda_fill(hfta_device *device, uint32_t queue, void *to,
 static void cuda_copy(hfta_device *device, uint32_t queue, void *to,
                       const void *from, uint64_t bytes) {
   cuda_device *self = own(device);
-  if (bytes == 0 || !enter(self))
+  if (bytes == 0 || !enter_queue(self, queue))
     return;
   double begin = now_if_observed(self);
   note(self,
@@ -395,18 +422,15 @@ static void cuda_evict(hfta_device *device, uint32_t queue, hfta_store *store,
 // Kernels
 //===----------------------------------------------------------------------===//
 
-static void cuda_run(hfta_device *device, uint32_t queue,
-                     const hfta_task_call *call, uint32_t number) {
-  cuda_device *self = own(device);
-  if (!enter(self))
+/// By itself, so that it can be timed.
+static void run_observed(cuda_device *self, uint32_t queue,
+                         const hfta_task_call *call, uint32_t number) {
+  if (!enter_queue(self, queue))
     return;
-  double from = now_if_observed(self);
-  const hfta_cuda_launcher launcher = {self->cuda, &self->images, self->scratch,
-                                       self->parameters,
-                                       self->parameter_places};
+  double from = hfta_now();
   const hfta_launch *failed = NULL;
-  hfta_cu_result result =
-      hfta_cuda_launch(&launcher, self->streams[queue], call, number, &failed);
+  hfta_cu_result result = hfta_cuda_launch(
+      &self->launcher, self->streams[queue], call, number, &failed);
   if (result != 0) {
     char of[512];
     snprintf(of, sizeof(of), "kernel '%s' of task '%s'", failed->name,
@@ -419,8 +443,21 @@ static void cuda_run(hfta_device *device, uint32_t queue,
                         .number = number,
                         .call = call},
        from);
+  self->computed += hfta_now() - from;
+}
+
+static void cuda_run(hfta_device *device, uint32_t queue,
+                     const hfta_task_call *call, uint32_t number) {
+  cuda_device *self = own(device);
   if (self->observer)
-    self->computed += hfta_now() - from;
+    return run_observed(self, queue, call, number);
+  if (self->run_queue != queue)
+    flush(self, self->run_queue);
+  self->run_queue = queue;
+  if (!hfta_cuda_graphs_add(self->graphs, call, number) &&
+      self->status == HFTA_OK)
+    self->status = hfta_fail(&self->error, HFTA_UNSUPPORTED,
+                             "not enough memory for a run of tasks");
 }
 
 //===----------------------------------------------------------------------===//
@@ -442,7 +479,7 @@ static void call_host(void *argument) {
 static void cuda_call(hfta_device *device, uint32_t queue,
                       const hfta_host_call *call) {
   cuda_device *self = own(device);
-  if (!enter(self))
+  if (!enter_queue(self, queue))
     return;
   double from = now_if_observed(self);
   host_work *work = calloc(1, sizeof(*work));
@@ -463,7 +500,7 @@ static void cuda_call(hfta_device *device, uint32_t queue,
 
 static void cuda_record(hfta_device *device, uint32_t queue, uint32_t event) {
   cuda_device *self = own(device);
-  if (enter(self))
+  if (enter_queue(self, queue))
     self->is_recorded[event] = note(
         self,
         self->cuda->event_record(self->events[event], self->streams[queue]),
@@ -472,7 +509,7 @@ static void cuda_record(hfta_device *device, uint32_t queue, uint32_t event) {
 
 static void cuda_await(hfta_device *device, uint32_t queue, uint32_t event) {
   cuda_device *self = own(device);
-  if (self->is_recorded[event] && enter(self))
+  if (self->is_recorded[event] && enter_queue(self, queue))
     note(self,
          self->cuda->stream_wait(self->streams[queue], self->events[event], 0),
          "cuStreamWaitEvent", NULL);
@@ -495,6 +532,8 @@ static hfta_status cuda_wait_for(hfta_device *device, uint64_t queues,
   cuda_device *self = own(device);
   for (uint32_t i = 0; i < self->queue_count; ++i) {
     bool is_meant = queues >> (i < 63 ? i : 63) & 1;
+    if (is_meant)
+      flush(self, i);
     if (is_meant && (self->status != HFTA_OK || enter(self)))
       note(self, self->cuda->stream_synchronize(self->streams[i]),
            "cuStreamSynchronize", "what was launched before");
@@ -509,6 +548,7 @@ static hfta_status cuda_wait(hfta_device *device, hfta_error *error) {
 }
 
 static void cuda_observe(hfta_device *device, const hfta_observer *observer) {
+  flush(own(device), own(device)->run_queue);
   own(device)->observer = observer;
 }
 

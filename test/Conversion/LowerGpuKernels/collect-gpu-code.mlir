@@ -11,7 +11,7 @@
 // CHECK: llvm.func @k$0
 // CHECK-SAME: nvvm.kernel
 
-// EMULATED: llvm.mlir.global external @hfta_emulated_registers(dense<0> : vector<4xi32>)
+// EMULATED: llvm.mlir.global external @hfta_emulated_registers() {{.*}} : !llvm.array<4 x i32>
 // EMULATED: llvm.func internal @k$0(%{{[^ ,:]+}}: !llvm.ptr, %[[N:[^ ,:]+]]: i64)
 // EMULATED-NOT: nvvm
 // EMULATED: %[[REGISTERS:.+]] = llvm.mlir.addressof @hfta_emulated_registers

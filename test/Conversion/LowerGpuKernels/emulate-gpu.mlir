@@ -1,4 +1,38 @@
-// RUN: hfta-opt %s -verify-diagnostics -hfta-emulate-gpu
+// RUN: hfta-opt %s -split-input-file -verify-diagnostics -hfta-emulate-gpu | FileCheck %s -enable-var-scope
+
+// Threads that wait for each other call what the emulated driver says; what they
+// share is one memory, as large as the largest.
+// CHECK-DAG: llvm.mlir.global external @hfta_emulated_shared() {addr_space = 3 : i32, alignment = 64 : i64} : !llvm.array<96 x i8>
+// CHECK-DAG: llvm.mlir.global external constant @hfta_emulated_shared_bytes(96 : i64)
+// CHECK-DAG: llvm.mlir.global external @hfta_emulated_barrier() {{.*}} : !llvm.ptr
+// CHECK-NOT: @shared
+llvm.mlir.global private @shared() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<64 x i8> {
+  %0 = llvm.mlir.undef : !llvm.array<64 x i8>
+  llvm.return %0 : !llvm.array<64 x i8>
+}
+llvm.mlir.global private @shared_0() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<96 x i8> {
+  %0 = llvm.mlir.undef : !llvm.array<96 x i8>
+  llvm.return %0 : !llvm.array<96 x i8>
+}
+// CHECK-LABEL: llvm.func internal @waits(
+// CHECK: llvm.mlir.addressof @hfta_emulated_shared : !llvm.ptr<3>
+// CHECK: %[[PLACE:.+]] = llvm.mlir.addressof @hfta_emulated_barrier
+// CHECK: %[[WAIT:.+]] = llvm.load %[[PLACE]]
+// CHECK: llvm.call %[[WAIT]]() : !llvm.ptr, () -> ()
+// CHECK: llvm.func @waits$block(
+llvm.func @waits(%x: !llvm.ptr) attributes {nvvm.kernel} {
+  %0 = llvm.mlir.addressof @shared_0 : !llvm.ptr<3>
+  %1 = llvm.load %x : !llvm.ptr -> f32
+  llvm.store %1, %0 : f32, !llvm.ptr<3>
+  nvvm.barrier
+  llvm.return
+}
+// CHECK-LABEL: llvm.func @alone$call(
+llvm.func @alone(%x: !llvm.ptr) attributes {nvvm.kernel} {
+  llvm.return
+}
+
+// -----
 
 llvm.func @k(%x: !llvm.ptr) attributes {nvvm.kernel} {
   // expected-error @+1 {{isn't emulated}}

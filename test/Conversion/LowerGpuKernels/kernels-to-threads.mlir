@@ -110,3 +110,80 @@ func.func private @empty(%x: tensor<0x3xf32>) -> tensor<20x3xf32> attributes {hf
   } : tensor<0x3xf32> to tensor<20x3xf32>
   return %p : tensor<20x3xf32>
 }
+
+// -----
+
+// Four threads add up a sum: each every fourth term, from its own on, and the
+// first one from where the sum starts; then pairs of what they have.
+// CHECK-LABEL: func.func private @shared(
+// CHECK-SAME: %[[X:[^ ,:]+]]: memref<8x64xf32>, %[[OUT:[^ ,:]+]]: memref<8xf32>, %[[ITEM:[^ ,:]+]]: index
+// CHECK-SAME: hfta.block_threads = 256 : i64, hfta.items = 256 : i64, hfta.kernel
+// CHECK: %[[MEMORY:.+]] = memref.get_global @shared{{.*}} : memref<1024xi8, 3>
+// CHECK: %[[VALUES:.+]] = memref.view %[[MEMORY]]
+// CHECK: affine.apply
+// CHECK: %[[BEGIN:.+]] = arith.select %{{.+}}, %{{.+}}, %{{.+}} : f32
+// CHECK: %[[OWN:.+]] = scf.for %{{.+}} = %[[LANE:.+]] to %{{.+}} step %{{.+}} iter_args(%{{.+}} = %[[BEGIN]]) -> (f32)
+// CHECK: nvvm.barrier
+// CHECK: memref.store %[[OWN]], %[[VALUES]]
+// CHECK: nvvm.barrier
+// CHECK: scf.if
+// CHECK: arith.addf
+// CHECK: nvvm.barrier
+// CHECK: scf.if
+// CHECK: arith.addf
+// CHECK: nvvm.barrier
+// CHECK-NOT: nvvm.barrier
+// CHECK: %[[SUM:.+]] = memref.load %[[VALUES]]
+// CHECK: scf.if
+// CHECK: memref.store %[[SUM]], %[[OUT]]
+func.func private @shared(%x: tensor<8x64xf32>) -> tensor<8xf32> attributes {hfta.kernel, hfta.lanes_inside, hfta.sum_lanes = 4 : i64, hfta.ties = array<i64: -1>} {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<8xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<8xf32>) -> tensor<8xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<8x64xf32>) outs(%zeros : tensor<8xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<8xf32>
+  return %sum : tensor<8xf32>
+}
+
+// -----
+
+// A tile of 4 by 4, of which a thread has 2 by 2, four terms at a time: those of
+// the next step are computed before those of this one are added. There are 18
+// terms: behind them are 0 and -0. Column 5 and those behind it aren't stored.
+// CHECK-LABEL: func.func private @tiles(
+// CHECK-SAME: %[[X:[^ ,:]+]]: memref<4x18xf32>, %[[W:[^ ,:]+]]: memref<5x18xf32>, %[[OUT:[^ ,:]+]]: memref<4x5xf32>, %[[ITEM:[^ ,:]+]]: index
+// CHECK-SAME: hfta.block_threads = 4 : i64, hfta.items = 8 : i64, hfta.kernel
+// CHECK-DAG: %[[ZERO:.+]] = arith.constant 0.0
+// CHECK-DAG: %[[NEGATIVE:.+]] = arith.constant -0.0
+// CHECK-DAG: %[[LHS:.+]] = memref.view %{{.+}} : memref<512xi8, 3> to memref<1x2x4x8xf32, 3>
+// CHECK-DAG: %[[RHS:.+]] = memref.view %{{.+}} : memref<512xi8, 3> to memref<1x2x4x8xf32, 3>
+// CHECK: memref.load %[[X]]
+// CHECK: memref.load %[[W]]
+// CHECK: nvvm.barrier
+// CHECK: %[[SUMS:.+]]:4 = scf.for
+// CHECK: scf.if
+// CHECK: memref.load %[[X]]
+// CHECK: else
+// CHECK: scf.yield %[[ZERO]]
+// CHECK: memref.load %[[W]]
+// CHECK: else
+// CHECK: scf.yield %[[NEGATIVE]]
+// CHECK-COUNT-16: math.fma
+// CHECK-NOT: math.fma
+// CHECK: nvvm.barrier
+// CHECK: scf.yield
+// CHECK-COUNT-4: scf.if
+func.func private @tiles(%x: tensor<4x18xf32>, %w: tensor<5x18xf32>) -> tensor<4x5xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<4x5xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x5xf32>) -> tensor<4x5xf32>
+  %product = linalg.generic {hfta.tile = array<i64: 4, 4, 4, 2, 2, 1>, indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<4x18xf32>, tensor<5x18xf32>) outs(%zeros : tensor<4x5xf32>) {
+  ^bb0(%a: f32, %c: f32, %s: f32):
+    %t = math.fma %a, %c, %s : f32
+    linalg.yield %t : f32
+  } -> tensor<4x5xf32>
+  return %product : tensor<4x5xf32>
+}

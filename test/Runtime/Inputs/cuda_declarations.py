@@ -11,6 +11,9 @@ TYPES = {"hfta_cu_result": "CUresult", "hfta_cu_device": "CUdevice",
          "hfta_cu_address": "CUdeviceptr", "hfta_cu_context": "CUcontext",
          "hfta_cu_module": "CUmodule", "hfta_cu_function": "CUfunction",
          "hfta_cu_stream": "CUstream", "hfta_cu_event": "CUevent",
+         "hfta_cu_graph": "CUgraph", "hfta_cu_graph_node": "CUgraphNode",
+         "hfta_cu_graph_exec": "CUgraphExec",
+         "hfta_cu_kernel_node": "CUDA_KERNEL_NODE_PARAMS_v2",
          "hfta_cu_host_function": "CUhostFn", "int attribute": "CUdevice_attribute attribute"}
 NUMBERS = {"NO_DEVICE": "CUDA_ERROR_NO_DEVICE", "OUT_OF_MEMORY": "CUDA_ERROR_OUT_OF_MEMORY",
            "INVALID_IMAGE": "CUDA_ERROR_INVALID_IMAGE",
@@ -33,5 +36,22 @@ for name, arguments in functions:
     for mine, theirs in TYPES.items():
         arguments = re.sub(rf"\b{mine}\b", theirs, arguments)
     print(f"CUresult (*check_{name}){' '.join(arguments.split())} = {name};")
+# Members of the one struct, in their order.
+MEMBERS = {"function": "func", "grid_x": "gridDimX", "grid_y": "gridDimY",
+           "grid_z": "gridDimZ", "block_x": "blockDimX", "block_y": "blockDimY",
+           "block_z": "blockDimZ", "shared_bytes": "sharedMemBytes",
+           "parameters": "kernelParams", "extra": "extra", "kernel": "kern",
+           "context": "ctx"}
+struct = re.search(r"typedef struct hfta_cu_kernel_node \{(.*?)\}", header, re.DOTALL)
+own = re.findall(r"(\w+)[,;]", re.sub(r"///.*", "", struct.group(1)))
+if own != list(MEMBERS):
+    sys.exit(f"error: hfta_cu_kernel_node has {own}")
+print("#include <stddef.h>")
+print("typedef struct { CUfunction function; "
+      "unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z; unsigned shared_bytes; "
+      "void **parameters; void **extra; void *kernel; CUcontext context; } kernel_node;")
+for mine, theirs in MEMBERS.items():
+    print(f"_Static_assert(offsetof(kernel_node, {mine}) == "
+          f'offsetof(CUDA_KERNEL_NODE_PARAMS_v2, {theirs}), "{mine}");')
 for name, value in numbers:
     print(f'_Static_assert({NUMBERS[name]} == {value}, "{name}");')

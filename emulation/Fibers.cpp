@@ -1,0 +1,94 @@
+//===- Fibers.cpp - Threads of a block that wait for each other -----------===//
+
+#include "Fibers.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <sys/mman.h>
+
+using namespace fibers;
+
+/// Saves what a callee must, notes the stack's pointer in `*from`, and goes on
+/// with another stack that was left so (System V, x86-64).
+extern "C" void hfta_switch_fiber(void **from, void *to);
+asm(R"(
+  .text
+  .p2align 4
+  .hidden hfta_switch_fiber
+  .globl hfta_switch_fiber
+  .type hfta_switch_fiber, @function
+hfta_switch_fiber:
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  ret
+  .size hfta_switch_fiber, .-hfta_switch_fiber
+)");
+
+static constexpr size_t kStackBytes = size_t(128) << 10;
+
+static char *stacks;
+static void *pointers[kMost]; ///< of the stacks
+static bool hasEnded[kMost];
+static void *mainPointer;
+static unsigned current;
+static void (*currentBody)(void *);
+static void *currentArgument;
+
+static void begin() {
+  currentBody(currentArgument);
+  hasEnded[current] = true;
+  for (;;)
+    hfta_switch_fiber(&pointers[current], mainPointer);
+}
+
+void fibers::wait() { hfta_switch_fiber(&pointers[current], mainPointer); }
+
+/// As if it had been left by hfta_switch_fiber just before `begin`.
+static void prepare(unsigned thread) {
+  constexpr size_t kSaved = 6;
+  auto *top = reinterpret_cast<void **>(stacks + (thread + 1) * kStackBytes);
+  *--top = nullptr; // where `begin` would return to
+  *--top = reinterpret_cast<void *>(begin);
+  for (size_t i = 0; i < kSaved; ++i)
+    *--top = nullptr;
+  pointers[thread] = top;
+  hasEnded[thread] = false;
+}
+
+bool fibers::run(unsigned count, void (*body)(void *), unsigned (*next)(void *),
+                 void *argument) {
+  if (!stacks) {
+    void *memory = mmap(nullptr, kMost * kStackBytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+      std::abort();
+    stacks = static_cast<char *>(memory);
+  }
+  currentBody = body;
+  currentArgument = argument;
+  for (unsigned thread = 0; thread < count; ++thread)
+    prepare(thread);
+  for (unsigned ended = 0; ended == 0;) {
+    for (unsigned i = 0; i < count; ++i) {
+      current = next(argument);
+      hfta_switch_fiber(&mainPointer, pointers[current]);
+      ended += hasEnded[current];
+    }
+    if (ended > 0)
+      return ended == count;
+  }
+  return true;
+}

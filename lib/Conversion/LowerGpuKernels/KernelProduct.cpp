@@ -1,0 +1,417 @@
+//===- KernelProduct.cpp - Kernels that are matrix products ---------------===//
+
+#include "KernelProduct.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+using Indices = SmallVector<AffineExpr>;
+
+static ArrayRef<int64_t> getShape(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getShape();
+}
+
+//===----------------------------------------------------------------------===//
+// Indices
+//===----------------------------------------------------------------------===//
+
+/// The number of an element in row-major order.
+static AffineExpr linearize(ArrayRef<AffineExpr> indices,
+                            ArrayRef<int64_t> shape, MLIRContext *context) {
+  AffineExpr number = getAffineConstantExpr(0, context);
+  for (auto [index, size] : llvm::zip(indices, shape))
+    number = number * size + index;
+  return number;
+}
+
+static Indices reshape(ArrayRef<AffineExpr> indices, ArrayRef<int64_t> from,
+                       ArrayRef<int64_t> to, MLIRContext *context) {
+  AffineExpr number = linearize(indices, from, context);
+  Indices result(to.size());
+  for (size_t axis = to.size(); axis-- > 0;) {
+    result[axis] = axis == 0 ? number : number % to[axis];
+    number = number.floorDiv(to[axis]);
+  }
+  return result;
+}
+
+/// The loops of an op at which an operand has this element; nothing where that
+/// isn't one place.
+static std::optional<Indices> findLoops(AffineMap map,
+                                        ArrayRef<AffineExpr> indices) {
+  if (!map.isPermutation())
+    return std::nullopt;
+  Indices loops(map.getNumDims());
+  for (auto [expression, index] : llvm::zip(map.getResults(), indices))
+    loops[cast<AffineDimExpr>(expression).getPosition()] = index;
+  return loops;
+}
+
+static Indices applyTo(AffineMap map, ArrayRef<AffineExpr> loops) {
+  return llvm::map_to_vector(map.getResults(), [&](AffineExpr expression) {
+    return expression.replaceDims(loops);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Where elements lie
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Follows an element of a tensor to that of an argument of the kernel from
+/// which it is computed, the first one that has as many.
+class SourceFinder {
+public:
+  explicit SourceFinder(MLIRContext *context) : context(context) {}
+
+  /// The number of the element in the argument; nothing where there is none.
+  AffineExpr find(Value tensor, Indices indices) const;
+
+private:
+  /// One op back; false at its end.
+  bool step(Value &tensor, Indices &indices) const;
+  static bool stepElementwise(linalg::GenericOp op, Value &tensor,
+                              Indices &indices);
+  static bool stepShifted(Value source, ArrayRef<OpFoldResult> lows, int sign,
+                          Value &tensor, Indices &indices);
+
+  MLIRContext *context;
+};
+} // namespace
+
+bool SourceFinder::stepElementwise(linalg::GenericOp op, Value &tensor,
+                                   Indices &indices) {
+  if (op.getNumReductionLoops() > 0)
+    return false;
+  unsigned result = cast<OpResult>(tensor).getResultNumber();
+  AffineMap map = op.getIndexingMapMatchingResult(op->getResult(result));
+  std::optional<Indices> loops = findLoops(map, indices);
+  if (!loops)
+    return false;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    auto type = dyn_cast<RankedTensorType>(input->get().getType());
+    if (!type || type.getNumElements() !=
+                     cast<RankedTensorType>(tensor.getType()).getNumElements())
+      continue;
+    indices = applyTo(op.getMatchingIndexingMap(input), *loops);
+    tensor = input->get();
+    return true;
+  }
+  return false;
+}
+
+bool SourceFinder::stepShifted(Value source, ArrayRef<OpFoldResult> lows,
+                               int sign, Value &tensor, Indices &indices) {
+  if (getShape(source).size() != indices.size())
+    return false;
+  for (auto [index, low] : llvm::zip(indices, lows)) {
+    std::optional<int64_t> number = getConstantIntValue(low);
+    if (!number)
+      return false;
+    index = index + sign * *number;
+  }
+  tensor = source;
+  return true;
+}
+
+bool SourceFinder::step(Value &tensor, Indices &indices) const {
+  auto stepReshaped = [&](Value source) {
+    indices = reshape(indices, getShape(tensor), getShape(source), context);
+    tensor = source;
+    return true;
+  };
+  return llvm::TypeSwitch<Operation *, bool>(tensor.getDefiningOp())
+      .Case([&](linalg::GenericOp op) {
+        return stepElementwise(op, tensor, indices);
+      })
+      .Case([&](linalg::TransposeOp op) {
+        Indices from(indices.size());
+        for (auto [to, axis] : llvm::enumerate(op.getPermutation()))
+          from[axis] = indices[to];
+        indices = std::move(from);
+        tensor = op.getInput();
+        return true;
+      })
+      .Case<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
+          [&](auto op) { return stepReshaped(op.getSrc()); })
+      .Case([&](tensor::PadOp op) {
+        return stepShifted(op.getSource(), op.getMixedLowPad(), -1, tensor,
+                           indices);
+      })
+      .Case([&](tensor::ExtractSliceOp op) {
+        return op.hasUnitStride() &&
+               stepShifted(op.getSource(), op.getMixedOffsets(), 1, tensor,
+                           indices);
+      })
+      .Case([&](tensor::InsertSliceOp op) {
+        return op.hasUnitStride() &&
+               stepShifted(op.getSource(), op.getMixedOffsets(), -1, tensor,
+                           indices);
+      })
+      .Default([](Operation *) { return false; });
+}
+
+AffineExpr SourceFinder::find(Value tensor, Indices indices) const {
+  while (!isa<BlockArgument>(tensor))
+    if (!tensor.getDefiningOp() || !step(tensor, indices))
+      return AffineExpr();
+  return linearize(indices, getShape(tensor), context);
+}
+
+/// By how much a number grows from a loop's first iteration to its second.
+static int64_t findStep(AffineExpr number, unsigned loop, unsigned loops) {
+  MLIRContext *context = number.getContext();
+  auto evaluate = [&](int64_t at) {
+    Indices values(loops, getAffineConstantExpr(0, context));
+    values[loop] = getAffineConstantExpr(at, context);
+    AffineExpr value = simplifyAffineExpr(number.replaceDims(values), 0, 0);
+    auto constant = dyn_cast<AffineConstantExpr>(value);
+    return constant ? constant.getValue() : 0;
+  };
+  return evaluate(1) - evaluate(0);
+}
+
+/// The last loop that has more than one iteration, which moves fastest.
+static std::optional<unsigned> findInner(linalg::GenericOp op,
+                                         ArrayRef<unsigned> loops) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  for (unsigned loop : llvm::reverse(loops))
+    if (sizes[loop] > 1)
+      return loop;
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+namespace {
+class ProductFinder {
+public:
+  explicit ProductFinder(func::FuncOp kernel)
+      : kernel(kernel), context(kernel.getContext()) {}
+
+  std::optional<KernelProduct> find();
+
+private:
+  bool findOp();
+  bool hasPlainBody();
+  bool sortLoops();
+  bool followResults();
+  bool follow(Operation *op);
+  bool followElementwise(linalg::GenericOp op);
+  void findInsides();
+  int64_t count(ArrayRef<unsigned> loops) {
+    SmallVector<int64_t> sizes = product.op.getStaticLoopRanges();
+    int64_t product = 1;
+    for (unsigned loop : loops)
+      product *= sizes[loop];
+    return product;
+  }
+
+  func::FuncOp kernel;
+  MLIRContext *context;
+  KernelProduct product;
+  /// Of what is made of the product's elements: where they are.
+  DenseMap<Value, Indices> places;
+};
+} // namespace
+
+bool ProductFinder::findOp() {
+  Block &body = kernel.getBody().front();
+  for (Operation &op : body) {
+    if (isa<LoopLikeOpInterface>(op))
+      return false;
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    if (!generic || generic.getNumReductionLoops() == 0)
+      continue;
+    if (product.op)
+      return false;
+    product.op = generic;
+  }
+  linalg::GenericOp op = product.op;
+  return op && op.getNumDpsInputs() == 2 && op.getNumDpsInits() == 1 &&
+         llvm::all_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>) &&
+         op.getDpsInits().front().getDefiningOp<linalg::FillOp>() &&
+         hasPlainBody();
+}
+
+/// The product of the two operands, wider perhaps, is added to the sum.
+bool ProductFinder::hasPlainBody() {
+  Block *body = product.op.getBody();
+  auto widen = [](Value value) {
+    if (auto wider = value.getDefiningOp<arith::ExtFOp>())
+      return wider.getIn();
+    return value;
+  };
+  auto fma = body->getTerminator()->getOperand(0).getDefiningOp<math::FmaOp>();
+  return fma && fma->getBlock() == body &&
+         widen(fma.getA()) == body->getArgument(0) &&
+         widen(fma.getB()) == body->getArgument(1) &&
+         fma.getC() == body->getArgument(2);
+}
+
+bool ProductFinder::sortLoops() {
+  linalg::GenericOp op = product.op;
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  product.rows.operand = 0;
+  product.columns.operand = 1;
+  for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
+    bool isInLhs = maps[0].isFunctionOfDim(loop);
+    bool isInRhs = maps[1].isFunctionOfDim(loop);
+    if (kind == utils::IteratorType::reduction)
+      product.terms.push_back(loop);
+    else if (isInLhs && isInRhs)
+      product.batches.push_back(loop);
+    else if (isInLhs)
+      product.rows.loops.push_back(loop);
+    else if (isInRhs)
+      product.columns.loops.push_back(loop);
+    else
+      return false;
+  }
+  product.rows.size = count(product.rows.loops);
+  product.columns.size = count(product.columns.loops);
+  product.batchCount = count(product.batches);
+  product.termCount = count(product.terms);
+  // The result's elements are those of the parallel loops.
+  return maps[2].isProjectedPermutation() &&
+         maps[2].getNumResults() == op.getNumParallelLoops() &&
+         product.rows.size > 0 && product.columns.size > 0 &&
+         product.batchCount > 0 && product.termCount > 0;
+}
+
+/// All operands that are made of the product's elements have the same one.
+bool ProductFinder::followElementwise(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() > 0)
+    return false;
+  std::optional<Indices> loops;
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto place = places.find(operand.get());
+    if (place == places.end())
+      continue;
+    std::optional<Indices> own =
+        findLoops(op.getMatchingIndexingMap(&operand), place->second);
+    if (!own || (loops && *loops != *own))
+      return false;
+    loops = own;
+  }
+  if (!loops) // read by its body alone
+    return false;
+  for (OpResult result : op->getResults()) {
+    AffineMap map = op.getIndexingMapMatchingResult(result);
+    if (!map.isPermutation())
+      return false;
+    places[result] = applyTo(map, *loops);
+  }
+  return true;
+}
+
+bool ProductFinder::follow(Operation *op) {
+  auto followReshaped = [&](Value source, Value result) {
+    places[result] =
+        reshape(places[source], getShape(source), getShape(result), context);
+    return true;
+  };
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case(
+          [&](linalg::GenericOp generic) { return followElementwise(generic); })
+      .Case([&](linalg::TransposeOp transpose) {
+        if (!places.contains(transpose.getInput()))
+          return false;
+        const Indices from = places[transpose.getInput()];
+        Indices to;
+        for (int64_t axis : transpose.getPermutation())
+          to.push_back(from[axis]);
+        places[transpose->getResult(0)] = std::move(to);
+        return true;
+      })
+      .Case<tensor::CollapseShapeOp, tensor::ExpandShapeOp>([&](auto reshaped) {
+        return followReshaped(reshaped.getSrc(), reshaped.getResult());
+      })
+      .Default([](Operation *) { return false; });
+}
+
+/// From the product to what the kernel returns.
+bool ProductFinder::followResults() {
+  linalg::GenericOp op = product.op;
+  AffineMap map = op.getIndexingMapMatchingResult(op->getResult(0));
+  places[op->getResult(0)] = Indices(map.getResults());
+  auto reads = [&](Operation *reader) {
+    bool found = false;
+    reader->walk([&](Operation *inner) {
+      found |= llvm::any_of(inner->getOperands(), [&](Value operand) {
+        return places.contains(operand);
+      });
+    });
+    return found;
+  };
+  Operation *terminator = kernel.getBody().front().getTerminator();
+  for (Operation *next = op->getNextNode(); next != terminator;
+       next = next->getNextNode())
+    if (reads(next) && !follow(next))
+      return false;
+  for (Value result : terminator->getOperands()) {
+    auto place = places.find(result);
+    if (place == places.end())
+      return false;
+    product.results.push_back(simplifyAffineMap(
+        AffineMap::get(op.getNumLoops(), 0, place->second, context)));
+  }
+  return !product.results.empty();
+}
+
+void ProductFinder::findInsides() {
+  linalg::GenericOp op = product.op;
+  unsigned loops = op.getNumLoops();
+  std::optional<unsigned> term = findInner(op, product.terms);
+  SourceFinder sources(context);
+  for (ProductSide *side : {&product.rows, &product.columns}) {
+    OpOperand &operand = op->getOpOperand(side->operand);
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    AffineExpr number = sources.find(operand.get(), Indices(map.getResults()));
+    std::optional<unsigned> own = findInner(op, side->loops);
+    side->hasTermsInside =
+        !own || (number && term && findStep(number, *own, loops) != 1 &&
+                 findStep(number, *term, loops) == 1);
+  }
+  AffineMap result = product.results.front();
+  Value stored =
+      kernel.getBody().front().getTerminator()->getOperands().front();
+  AffineExpr number = linearize(result.getResults(), getShape(stored), context);
+  std::optional<unsigned> row = findInner(op, product.rows.loops);
+  product.storesRowsInside = row && findStep(number, *row, loops) == 1;
+}
+
+std::optional<KernelProduct> ProductFinder::find() {
+  if (!findOp() || !sortLoops() || !followResults())
+    return std::nullopt;
+  findInsides();
+  return product;
+}
+
+std::optional<KernelProduct> hfta::findProduct(func::FuncOp kernel) {
+  return ProductFinder(kernel).find();
+}
+
+bool hfta::hasTermsInside(linalg::GenericOp op) {
+  SmallVector<unsigned> terms;
+  for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (kind == utils::IteratorType::reduction)
+      terms.push_back(loop);
+  std::optional<unsigned> term = findInner(op, terms);
+  OpOperand &operand = op->getOpOperand(0);
+  if (!term || !isa<RankedTensorType>(operand.get().getType()))
+    return false;
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  AffineExpr number = SourceFinder(op.getContext())
+                          .find(operand.get(), Indices(map.getResults()));
+  return number && findStep(number, *term, op.getNumLoops()) == 1;
+}

@@ -1,0 +1,54 @@
+//===- KernelProduct.h - Kernels that are matrix products -------*- C++ -*-===//
+//
+// Contractions, convolutions and their gradients are one product each, of
+// matrices that nobody stores: an operand's element is computed where it is
+// read, from what the kernel does to its arguments before, and what the kernel
+// does afterwards is done to the product's elements one by one.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_KERNELPRODUCT_H
+#define HFTA_LIB_CONVERSION_LOWERGPUKERNELS_KERNELPRODUCT_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+#include <optional>
+
+namespace mlir::hfta {
+
+/// One side of a product: the loops along which only one of its operands
+/// changes.
+struct ProductSide {
+  unsigned operand;            ///< of the op
+  SmallVector<unsigned> loops; ///< in the op's order
+  int64_t size;                ///< of all of them
+  /// Whether neighbours in memory are neighbouring terms, not neighbours along
+  /// this side.
+  bool hasTermsInside;
+};
+
+/// The only op of a kernel that adds terms up:
+///   result[batch, row, column] = sum over terms of
+///       lhs[batch, row, term] * rhs[batch, column, term]
+struct KernelProduct {
+  linalg::GenericOp op;
+  ProductSide rows, columns;
+  SmallVector<unsigned> batches, terms;
+  int64_t batchCount, termCount;
+  /// Of each of the kernel's results: the index of its element that is made of
+  /// the product's element, whose indices are the op's loops.
+  SmallVector<AffineMap> results;
+  /// Whether neighbours in the first result are neighbouring rows.
+  bool storesRowsInside;
+};
+
+/// Nothing where the kernel, on tensors, isn't such a product.
+std::optional<KernelProduct> findProduct(func::FuncOp kernel);
+
+/// Whether an op's neighbouring terms are neighbours in memory, as far as its
+/// first operand goes.
+bool hasTermsInside(linalg::GenericOp op);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_CONVERSION_LOWERGPUKERNELS_KERNELPRODUCT_H

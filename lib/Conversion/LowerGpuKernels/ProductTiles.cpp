@@ -1,0 +1,409 @@
+//===- ProductTiles.cpp - Matrix products tile by tile --------------------===//
+
+#include "ProductTiles.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// Neighbouring elements that a thread reads of shared memory at once.
+static constexpr int64_t kVector = 4;
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+ProductTiles::ProductTiles(OpBuilder &builder, Block *block,
+                           ElementPuller &puller, SharedMemory &memory,
+                           const KernelProduct &product,
+                           const ProductTile &tile, ValueRange results,
+                           Value thread)
+    : builder(builder), block(block), puller(puller), memory(memory),
+      product(product), op(product.op), tile(tile), results(results),
+      loc(op.getLoc()) {
+  bindDims(builder.getContext(), d0, d1);
+  sumType = getElementTypeOrSelf(op->getResult(0).getType());
+  sides[0] = {
+      &product.rows, tile.rows, tile.threadRows, {}, {}, {}, {}, {}, {}};
+  sides[1] = {&product.columns,
+              tile.columns,
+              tile.threadColumns,
+              {},
+              {},
+              {},
+              {},
+              {},
+              {}};
+  for (Side &side : sides) {
+    Type type =
+        getElementTypeOrSelf(op->getOperand(side.of->operand).getType());
+    // Rows of it don't begin in the same bank.
+    side.memory = memory.allocate(
+        loc, {tile.groups, 2, tile.terms, side.tile + kVector}, type);
+  }
+  placeThread(thread);
+  for (Side &side : sides)
+    prepare(side);
+}
+
+/// A block has a tile, whose rows' tiles follow each other less often than
+/// those of columns; of its threads neighbours store neighbours.
+void ProductTiles::placeThread(Value thread) {
+  int64_t threads = tile.countThreads();
+  int64_t ofGroup = tile.countGroupThreads();
+  group = apply((d0 % threads).floorDiv(ofGroup), thread);
+  inGroup = apply(d0 % ofGroup, thread);
+  int64_t rowTiles = llvm::divideCeil(product.rows.size, tile.rows);
+  int64_t columnTiles = llvm::divideCeil(product.columns.size, tile.columns);
+  AffineExpr block = d0.floorDiv(threads);
+  sides[1].first = apply(block % columnTiles * tile.columns, thread);
+  AffineExpr above = block.floorDiv(columnTiles);
+  sides[0].first = apply(above % rowTiles * tile.rows, thread);
+  start.assign(op.getNumLoops(), puller.index(0));
+  setLoops(start, product.batches, apply(above.floorDiv(rowTiles), thread));
+  int64_t rows = tile.rows / tile.threadRows;
+  int64_t columns = tile.columns / tile.threadColumns;
+  if (product.storesRowsInside) {
+    sides[0].number = apply(d0 % rows, inGroup);
+    sides[1].number = apply(d0.floorDiv(rows), inGroup);
+  } else {
+    sides[1].number = apply(d0 % columns, inGroup);
+    sides[0].number = apply(d0.floorDiv(columns), inGroup);
+  }
+}
+
+/// The numbers of several loops, of which the last one moves fastest.
+void ProductTiles::setLoops(SmallVector<Value> &loops, ArrayRef<unsigned> which,
+                            Value number) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges(), sizes;
+  for (unsigned loop : which)
+    sizes.push_back(ranges[loop]);
+  for (auto [loop, own] :
+       llvm::zip(which, puller.delinearize(d0, number, sizes)))
+    loops[loop] = own;
+}
+
+/// Past the last one it is the last one again, of which nothing is stored.
+Value ProductTiles::clamp(Value number, int64_t size) {
+  Value last = puller.index(size - 1);
+  toEnd();
+  return arith::MinUIOp::create(builder, loc, number, last);
+}
+
+/// Neighbouring threads compute neighbours in memory.
+void ProductTiles::prepare(Side &side) {
+  int64_t threads = tile.countGroupThreads();
+  int64_t elements = side.tile * tile.terms;
+  for (int64_t begin = 0; begin < elements; begin += threads) {
+    Value number = apply(d0 + begin, inGroup);
+    if (begin + threads > elements)
+      number = clamp(number, elements);
+    AffineExpr term = d0.floorDiv(side.tile), place = d0 % side.tile;
+    if (side.of->hasTermsInside) {
+      term = d0 % tile.terms;
+      place = d0.floorDiv(tile.terms);
+    }
+    side.terms.push_back(apply(term, number));
+    side.places.push_back(apply(place, number));
+    Value own = apply(d0 + d1, {side.first, side.places.back()});
+    side.loops.push_back(start);
+    if (side.of->size % side.tile != 0)
+      own = clamp(own, side.of->size);
+    setLoops(side.loops.back(), side.of->loops, own);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Terms
+//===----------------------------------------------------------------------===//
+
+static TypedAttr getZero(Type type, bool isNegative) {
+  auto real = cast<FloatType>(type);
+  return FloatAttr::get(
+      type, llvm::APFloat::getZero(real.getFloatSemantics(), isNegative));
+}
+
+/// A thread's elements of those terms that a step is for. Behind the last term
+/// there is 0 times -0, which changes no sum.
+FailureOr<SmallVector<Value>> ProductTiles::computeElements(Side &side,
+                                                            Value step) {
+  OpOperand &operand = op->getOpOperand(side.of->operand);
+  SmallVector<Value> elements;
+  for (auto [place, loops] : llvm::zip(side.terms, side.loops)) {
+    Value term = apply(d0 * tile.terms + d1, {step, place});
+    SmallVector<Value> own(loops);
+    auto compute = [&]() -> FailureOr<Value> {
+      setLoops(own, product.terms, term);
+      return puller.pullOperand(op, operand, own);
+    };
+    if (product.termCount == countSteps() * tile.groups * tile.terms) {
+      FailureOr<Value> element = compute();
+      if (failed(element))
+        return failure();
+      elements.push_back(*element);
+      continue;
+    }
+    Value end = puller.index(product.termCount);
+    Type type = getElementTypeOrSelf(operand.get().getType());
+    Value behind =
+        puller.pullSplat(getZero(type, /*isNegative=*/side.of->operand == 1));
+    toEnd();
+    Value isTerm = arith::CmpIOp::create(builder, loc,
+                                         arith::CmpIPredicate::ult, term, end);
+    FailureOr<Value> element = puller.choose(
+        isTerm, type, compute, [&]() -> FailureOr<Value> { return behind; });
+    if (failed(element))
+      return failure();
+    elements.push_back(*element);
+  }
+  return elements;
+}
+
+void ProductTiles::storeElements(Side &side, ArrayRef<Value> elements,
+                                 Value buffer) {
+  int64_t left = side.tile * tile.terms;
+  for (auto [i, element] : llvm::enumerate(elements)) {
+    toEnd();
+    auto put = [&, &element = element, i = i](OpBuilder &b, Location loc) {
+      memref::StoreOp::create(b, loc, element, side.memory,
+                              {group, buffer, side.terms[i], side.places[i]});
+    };
+    int64_t threads = tile.countGroupThreads();
+    if (left >= threads) {
+      put(builder, loc);
+    } else {
+      Value end = puller.index(left);
+      toEnd();
+      Value isOwn = arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::ult, inGroup, end);
+      scf::IfOp::create(builder, loc, isOwn, [&](OpBuilder &b, Location loc) {
+        put(b, loc);
+        scf::YieldOp::create(b, loc);
+      });
+    }
+    left -= threads;
+  }
+}
+
+/// A thread has groups of neighbours, one for each number of all threads.
+Value ProductTiles::getPlace(const Side &side, int64_t number) {
+  int64_t vector = std::min(kVector, side.ofThread);
+  int64_t threads = side.tile / side.ofThread;
+  return apply(d0 * vector + number / vector * vector * threads +
+                   number % vector,
+               side.number);
+}
+
+/// The op's body.
+Value ProductTiles::add(Value lhs, Value rhs, Value sum) {
+  Block *body = op.getBody();
+  IRMapping known;
+  known.map(body->getArgument(0), lhs);
+  known.map(body->getArgument(1), rhs);
+  known.map(body->getArgument(2), sum);
+  for (Operation &op : body->without_terminator())
+    builder.clone(op, known);
+  return known.lookup(body->getTerminator()->getOperand(0));
+}
+
+SmallVector<Value> ProductTiles::addTerms(Value buffer,
+                                          ArrayRef<Value> before) {
+  SmallVector<Value> sums(before);
+  std::array<SmallVector<Value>, 2> places;
+  for (auto [side, own] : llvm::zip(sides, places))
+    for (int64_t i = 0; i < side.ofThread; ++i)
+      own.push_back(getPlace(side, i));
+  for (int64_t term = 0; term < tile.terms; ++term) {
+    Value number = puller.index(term);
+    toEnd();
+    std::array<SmallVector<Value>, 2> elements;
+    for (auto [side, own, read] : llvm::zip(sides, places, elements))
+      for (Value place : own)
+        read.push_back(memref::LoadOp::create(builder, loc, side.memory,
+                                              {group, buffer, number, place}));
+    auto *sum = sums.begin();
+    for (Value lhs : elements[0])
+      for (Value rhs : elements[1]) {
+        *sum = add(lhs, rhs, *sum);
+        ++sum;
+      }
+  }
+  return sums;
+}
+
+int64_t ProductTiles::countSteps() const {
+  return llvm::divideCeil(product.termCount, tile.terms * tile.groups);
+}
+
+/// While the terms of one step are added, those of the next are on their way.
+LogicalResult ProductTiles::addAll(SmallVector<Value> &sums) {
+  int64_t steps = countSteps();
+  Value zero = puller.index(0), one = puller.index(1);
+  for (Side &side : sides) {
+    FailureOr<SmallVector<Value>> first = computeElements(side, findStep(zero));
+    if (failed(first))
+      return failure();
+    storeElements(side, *first, zero);
+  }
+  Value last = puller.index(steps - 1), end = puller.index(steps);
+  toEnd();
+  SharedMemory::synchronize(builder, loc);
+  auto loop = scf::ForOp::create(builder, loc, zero, end, one, sums);
+  Block *outer = std::exchange(block, loop.getBody());
+  puller.enter(block, loop, /*isConditional=*/false);
+  Value step = loop.getInductionVar();
+  Value next = apply(d0 + 1, step);
+  toEnd();
+  // The last step computes its own elements once more, for nobody.
+  next = arith::MinUIOp::create(builder, loc, next, last);
+  std::array<SmallVector<Value>, 2> elements;
+  for (auto [side, own] : llvm::zip(sides, elements)) {
+    FailureOr<SmallVector<Value>> computed =
+        computeElements(side, findStep(next));
+    if (failed(computed))
+      return failure();
+    own = *computed;
+  }
+  SmallVector<Value> added = addTerms(
+      apply(d0 % 2, step), SmallVector<Value>(loop.getRegionIterArgs()));
+  Value buffer = apply((d0 + 1) % 2, step);
+  for (auto [side, own] : llvm::zip(sides, elements))
+    storeElements(side, own, buffer);
+  toEnd();
+  SharedMemory::synchronize(builder, loc);
+  scf::YieldOp::create(builder, loc, added);
+  puller.leave();
+  block = outer;
+  sums.assign(loop.getResults().begin(), loop.getResults().end());
+  return success();
+}
+
+/// The first group's sums become those of all. Memory for operands is free by
+/// now.
+void ProductTiles::addGroups(SmallVector<Value> &sums) {
+  if (tile.groups == 1)
+    return;
+  int64_t threads = tile.countGroupThreads();
+  auto count = static_cast<int64_t>(sums.size());
+  Value shared = memory.share(loc, {count, threads}, sumType);
+  auto isGroup = [&](int64_t number) -> Value {
+    Value own = puller.index(number);
+    toEnd();
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, group,
+                                 own);
+  };
+  SmallVector<Value> places;
+  for (int64_t i = 0; i < count; ++i)
+    places.push_back(puller.index(i));
+  isFirstGroup = isGroup(0);
+  const SmallVector<Value> own(sums);
+  for (int64_t other = 1; other < tile.groups; ++other) {
+    scf::IfOp::create(
+        builder, loc, isGroup(other), [&](OpBuilder &b, Location loc) {
+          for (auto [sum, place] : llvm::zip(own, places))
+            memref::StoreOp::create(b, loc, sum, shared, {place, inGroup});
+          scf::YieldOp::create(b, loc);
+        });
+    SharedMemory::synchronize(builder, loc);
+    // The others add, too, but nobody stores that.
+    for (auto [sum, place] : llvm::zip(sums, places)) {
+      Value part =
+          memref::LoadOp::create(builder, loc, shared, {place, inGroup});
+      sum = arith::AddFOp::create(builder, loc, sum, part);
+    }
+    if (other + 1 < tile.groups)
+      SharedMemory::synchronize(builder, loc);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+/// All elements are computed before one is stored: a result may lie where an
+/// argument does.
+LogicalResult ProductTiles::storeResult(Value row, Value column, Value sum,
+                                        Store store) {
+  SmallVector<Value> loops(start);
+  setLoops(loops, product.rows.loops, row);
+  setLoops(loops, product.columns.loops, column);
+  Value tensor = op->getResult(0);
+  puller.own(tensor, sum);
+  SmallVector<Value> elements;
+  SmallVector<SmallVector<Value>> places;
+  for (auto [result, map] : llvm::zip(results, product.results)) {
+    SmallVector<Value> &indices = places.emplace_back();
+    for (AffineExpr expression : map.getResults())
+      indices.push_back(apply(expression, loops));
+    FailureOr<Value> element = puller.pull(result, indices);
+    if (failed(element))
+      return failure();
+    elements.push_back(*element);
+  }
+  puller.own(tensor, Value());
+  toEnd();
+  for (auto [i, element] : llvm::enumerate(elements))
+    store(i, element, places[i]);
+  return success();
+}
+
+LogicalResult ProductTiles::storeResults(ArrayRef<Value> sums, Store store) {
+  const auto *sum = sums.begin();
+  for (int64_t i = 0; i < tile.threadRows; ++i) {
+    for (int64_t j = 0; j < tile.threadColumns; ++j, ++sum) {
+      std::array<Value, 2> own;
+      Value isInside = isFirstGroup;
+      for (auto [side, at, number] :
+           llvm::zip(sides, std::array<int64_t, 2>{i, j}, own)) {
+        number = apply(d0 + d1, {side.first, getPlace(side, at)});
+        if (side.of->size % side.tile == 0)
+          continue;
+        Value end = puller.index(side.of->size);
+        toEnd();
+        Value isBelow = arith::CmpIOp::create(
+            builder, loc, arith::CmpIPredicate::ult, number, end);
+        isInside = isInside
+                       ? arith::AndIOp::create(builder, loc, isInside, isBelow)
+                       : isBelow;
+      }
+      if (!isInside) {
+        if (failed(storeResult(own[0], own[1], *sum, store)))
+          return failure();
+        continue;
+      }
+      toEnd();
+      auto branch = scf::IfOp::create(builder, loc, isInside);
+      Block *outer = std::exchange(block, branch.thenBlock());
+      block->getTerminator()->erase();
+      puller.enter(block, branch, /*isConditional=*/true);
+      LogicalResult stored = storeResult(own[0], own[1], *sum, store);
+      puller.leave();
+      toEnd();
+      scf::YieldOp::create(builder, loc);
+      block = outer;
+      if (failed(stored))
+        return failure();
+    }
+  }
+  return success();
+}
+
+LogicalResult ProductTiles::build(Store store) {
+  auto fill = op.getDpsInits().front().getDefiningOp<linalg::FillOp>();
+  FailureOr<Value> begin = puller.pull(
+      fill.getResult(0),
+      SmallVector<Value>(
+          cast<RankedTensorType>(op->getResult(0).getType()).getRank(),
+          puller.index(0)));
+  if (failed(begin))
+    return failure();
+  SmallVector<Value> sums(tile.threadRows * tile.threadColumns, *begin);
+  if (failed(addAll(sums)))
+    return failure();
+  addGroups(sums);
+  return storeResults(sums, store);
+}

@@ -1,0 +1,121 @@
+//===- ProductTiles.h - Matrix products tile by tile ------------*- C++ -*-===//
+//
+// A block of threads computes a tile of a product, each thread some rows and
+// columns of it. Of both operands so many terms at a time are computed by all
+// threads together, into memory that they share, while the sums of those before
+// are added up. An element's terms are added one after the other, in the order
+// of the op's loops, by one thread: its bits don't follow from tiles. Where
+// there are few tiles and many terms, so many groups of threads have as many
+// parts of the terms, one after the other, whose sums are added in order.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_PRODUCTTILES_H
+#define HFTA_LIB_CONVERSION_LOWERGPUKERNELS_PRODUCTTILES_H
+
+#include "ElementPuller.h"
+#include "KernelProduct.h"
+#include "SharedSums.h"
+
+#include <array>
+
+namespace mlir::hfta {
+
+/// What a block, and each of its threads, computes of a product.
+struct ProductTile {
+  int64_t rows, columns, terms;      ///< of a block, and at a time
+  int64_t threadRows, threadColumns; ///< of a thread
+  int64_t groups = 1;                ///< of threads
+
+  int64_t countGroupThreads() const {
+    return rows / threadRows * (columns / threadColumns);
+  }
+  int64_t countThreads() const { return groups * countGroupThreads(); }
+  int64_t countBlocks(const KernelProduct &product) const;
+
+  /// An attribute of the op.
+  static constexpr llvm::StringLiteral kAttrName = "hfta.tile";
+  static std::optional<ProductTile> get(linalg::GenericOp op);
+  void set(linalg::GenericOp op) const;
+  /// The best one for a product; nothing where threads of their own are as
+  /// good, unless there is always to be one.
+  static std::optional<ProductTile> choose(const KernelProduct &product,
+                                           bool always);
+};
+
+/// Builds what a thread does.
+class ProductTiles {
+public:
+  /// Stores a result's element at these indices.
+  using Store = llvm::function_ref<void(unsigned result, Value element,
+                                        ArrayRef<Value> indices)>;
+
+  /// `results` are what the kernel returns, `thread` the thread's number among
+  /// all of the launch.
+  ProductTiles(OpBuilder &builder, Block *block, ElementPuller &puller,
+               SharedMemory &memory, const KernelProduct &product,
+               const ProductTile &tile, ValueRange results, Value thread);
+
+  LogicalResult build(Store store);
+
+private:
+  /// One operand's part in it.
+  struct Side {
+    const ProductSide *of;
+    int64_t tile, ofThread;
+    Value first;  ///< row, or column, of the tile
+    Value number; ///< of the thread along this side
+    Value memory; ///< of each group two times [terms, tile]
+    /// Of each element that a thread computes at a time: its term and its place
+    /// on the side, in the tile; and the loops' numbers that don't depend on
+    /// the term.
+    SmallVector<Value> terms, places;
+    SmallVector<SmallVector<Value>> loops;
+  };
+
+  void placeThread(Value thread);
+  void prepare(Side &side);
+  Value clamp(Value number, int64_t size);
+  void setLoops(SmallVector<Value> &loops, ArrayRef<unsigned> which,
+                Value number);
+  FailureOr<SmallVector<Value>> computeElements(Side &side, Value step);
+  void storeElements(Side &side, ArrayRef<Value> elements, Value buffer);
+  SmallVector<Value> addTerms(Value buffer, ArrayRef<Value> sums);
+  Value add(Value lhs, Value rhs, Value sum);
+  LogicalResult addAll(SmallVector<Value> &sums);
+  /// The step of the product that is one of the thread's group.
+  Value findStep(Value step) {
+    return apply(d0 * countSteps() + d1, {group, step});
+  }
+  /// Of a group.
+  int64_t countSteps() const;
+  void addGroups(SmallVector<Value> &sums);
+  LogicalResult storeResults(ArrayRef<Value> sums, Store store);
+  LogicalResult storeResult(Value row, Value column, Value sum, Store store);
+  /// Where a thread's element of this number lies on a side of the tile.
+  Value getPlace(const Side &side, int64_t number);
+  Value apply(AffineExpr expression, ArrayRef<Value> operands) {
+    return puller.apply(expression, operands);
+  }
+  /// Behind what has been built in the innermost block.
+  void toEnd() { builder.setInsertionPointToEnd(block); }
+
+  OpBuilder &builder;
+  Block *block;
+  ElementPuller &puller;
+  SharedMemory &memory;
+  const KernelProduct &product;
+  linalg::GenericOp op;
+  const ProductTile &tile;
+  ValueRange results;
+  Location loc;
+  AffineExpr d0, d1;
+  SmallVector<Value> start; ///< numbers of loops: of batches, else 0
+  Value group, inGroup;     ///< the thread's, and its number in it
+  Value isFirstGroup;       ///< NULL: it is the only one
+  std::array<Side, 2> sides;
+  Type sumType;
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_CONVERSION_LOWERGPUKERNELS_PRODUCTTILES_H

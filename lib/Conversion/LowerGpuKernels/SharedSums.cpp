@@ -1,0 +1,183 @@
+//===- SharedSums.cpp - Sums of several threads ---------------------------===//
+
+#include "SharedSums.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// NVVM's address space of it.
+static Attribute getSharedSpace(MLIRContext *context) {
+  return IntegerAttr::get(IntegerType::get(context, 64), 3);
+}
+
+/// So that four elements can be read at once.
+static constexpr int64_t kAlignment = 16;
+
+static MemRefType getBytesType(int64_t bytes, MLIRContext *context) {
+  return MemRefType::get({bytes}, IntegerType::get(context, 8),
+                         MemRefLayoutAttrInterface(), getSharedSpace(context));
+}
+
+static MemRefType getSharedType(ArrayRef<int64_t> shape, Type elementType) {
+  return MemRefType::get(shape, elementType, MemRefLayoutAttrInterface(),
+                         getSharedSpace(elementType.getContext()));
+}
+
+static int64_t countBytes(MemRefType type) {
+  int64_t bits = type.getElementType().getIntOrFloatBitWidth();
+  return llvm::alignTo(type.getNumElements() * llvm::divideCeil(bits, 8),
+                       kAlignment);
+}
+
+/// The name stays open until the memory is declared.
+Value SharedMemory::view(Location loc, MemRefType type, int64_t offset) {
+  OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().back());
+  bytes = std::max(bytes, offset + countBytes(type));
+  Value begin = arith::ConstantIndexOp::create(builder, loc, offset);
+  auto base = memref::GetGlobalOp::create(
+      builder, loc, getBytesType(bytes, kernel.getContext()), "undeclared");
+  views.push_back(base);
+  return memref::ViewOp::create(builder, loc, type, base, begin, ValueRange());
+}
+
+Value SharedMemory::allocate(Location loc, ArrayRef<int64_t> shape,
+                             Type elementType) {
+  return view(loc, getSharedType(shape, elementType), bytes);
+}
+
+Value SharedMemory::share(Location loc, ArrayRef<int64_t> shape,
+                          Type elementType) {
+  return view(loc, getSharedType(shape, elementType), 0);
+}
+
+void SharedMemory::declare(SymbolTable &symbols) {
+  if (bytes == 0)
+    return;
+  OpBuilder builder(kernel);
+  MemRefType type = getBytesType(bytes, kernel.getContext());
+  auto global = memref::GlobalOp::create(
+      builder, kernel.getLoc(), "shared", builder.getStringAttr("private"),
+      type, /*initial_value=*/builder.getUnitAttr(), /*constant=*/false,
+      builder.getI64IntegerAttr(kAlignment));
+  symbols.insert(global);
+  for (Operation *op : views) {
+    auto base = cast<memref::GetGlobalOp>(op);
+    base.setName(global.getSymName());
+    base.getResult().setType(type);
+  }
+}
+
+void SharedMemory::synchronize(OpBuilder &builder, Location loc) {
+  NVVM::BarrierOp::create(builder, loc);
+}
+
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+Value SumCombiner::begin(OpBuilder &builder, Location loc, Value lane,
+                         Value start) const {
+  if (!neutral)
+    return start;
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value isFirst =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, lane, zero);
+  Value other = arith::ConstantOp::create(builder, loc, neutral);
+  return arith::SelectOp::create(builder, loc, isFirst, start, other);
+}
+
+Value SumCombiner::combine(OpBuilder &builder, Location loc, Value one,
+                           Value other) const {
+  if (isa<math::FmaOp>(op))
+    return arith::AddFOp::create(builder, loc, one, other);
+  Operation *made = builder.clone(*op);
+  made->setLoc(loc);
+  made->setOperands({one, other});
+  return made->getResult(0);
+}
+
+/// Zero of the sign that changes no sum.
+static TypedAttr getNegativeZero(Type type) {
+  auto real = cast<FloatType>(type);
+  return FloatAttr::get(type, llvm::APFloat::getZero(real.getFloatSemantics(),
+                                                     /*Negative=*/true));
+}
+
+std::optional<SumCombiner> hfta::findCombiner(linalg::GenericOp op,
+                                              unsigned result) {
+  Block *body = op.getBody();
+  BlockArgument running = body->getArgument(op.getNumDpsInputs() + result);
+  Operation *made = body->getTerminator()->getOperand(result).getDefiningOp();
+  if (!made || made->getBlock() != body || !running.hasOneUse() ||
+      *running.user_begin() != made)
+    return std::nullopt;
+  Type type = running.getType();
+  Builder builder(op.getContext());
+  using Found = std::optional<SumCombiner>;
+  return llvm::TypeSwitch<Operation *, Found>(made)
+      .Case([&](math::FmaOp fma) -> Found {
+        if (fma.getC() != running)
+          return std::nullopt;
+        return SumCombiner{made, getNegativeZero(type)};
+      })
+      .Case([&](arith::AddFOp) -> Found {
+        return SumCombiner{made, getNegativeZero(type)};
+      })
+      .Case([&](arith::AddIOp) -> Found {
+        return SumCombiner{made, builder.getZeroAttr(type)};
+      })
+      .Case([&](arith::MulFOp) -> Found {
+        return SumCombiner{made, builder.getFloatAttr(type, 1)};
+      })
+      .Case([&](arith::MulIOp) -> Found {
+        return SumCombiner{made, builder.getIntegerAttr(type, 1)};
+      })
+      .Case<arith::MaximumFOp, arith::MinimumFOp, arith::MaxSIOp,
+            arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp, arith::OrIOp,
+            arith::AndIOp>(
+          [&](auto) -> Found { return SumCombiner{made, TypedAttr()}; })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+Value SumLanes::combine(OpBuilder &builder, Location loc, Value value,
+                        const SumCombiner &combiner) const {
+  Value values = memory->allocate(loc, {threads}, value.getType());
+  auto constant = [&](int64_t number) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, number);
+  };
+  // What was read here in the last round of a loop around it has been read.
+  SharedMemory::synchronize(builder, loc);
+  Value own = arith::AddIOp::create(
+      builder, loc, slot,
+      arith::MulIOp::create(builder, loc, lane, constant(pitch)));
+  memref::StoreOp::create(builder, loc, value, values, own);
+  SharedMemory::synchronize(builder, loc);
+  for (int64_t half = count / 2; half > 0; half /= 2) {
+    Value isFirst = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ult, lane, constant(half));
+    Value other =
+        arith::AddIOp::create(builder, loc, own, constant(half * pitch));
+    scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &b, Location loc) {
+      Value one = memref::LoadOp::create(b, loc, values, own);
+      Value two = memref::LoadOp::create(b, loc, values, other);
+      memref::StoreOp::create(b, loc, combiner.combine(b, loc, one, two),
+                              values, own);
+      scf::YieldOp::create(b, loc);
+    });
+    SharedMemory::synchronize(builder, loc);
+  }
+  return memref::LoadOp::create(builder, loc, values, slot);
+}

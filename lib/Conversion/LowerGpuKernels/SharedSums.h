@@ -1,0 +1,75 @@
+//===- SharedSums.h - Sums of several threads -------------------*- C++ -*-===//
+//
+// A sum of many terms is that of several threads of a block: each adds up some
+// of the terms, and what they have is combined in pairs in memory that the
+// block shares. Which terms, and which pairs, follows from how many threads
+// there are, which follows from the kernel's shapes.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_SHAREDSUMS_H
+#define HFTA_LIB_CONVERSION_LOWERGPUKERNELS_SHAREDSUMS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+#include <optional>
+
+namespace mlir::hfta {
+
+/// Memory that the threads of a block share, as much as a kernel asks for. It
+/// begins with nothing that is known.
+class SharedMemory {
+public:
+  explicit SharedMemory(func::FuncOp kernel) : kernel(kernel) {}
+
+  /// A part that nothing else gets. Built at the kernel's beginning.
+  Value allocate(Location loc, ArrayRef<int64_t> shape, Type elementType);
+  /// The first bytes, whoever has got them.
+  Value share(Location loc, ArrayRef<int64_t> shape, Type elementType);
+  int64_t getBytes() const { return bytes; }
+  /// The symbol of all of it, once all is allocated.
+  void declare(SymbolTable &symbols);
+
+  /// Waits until all threads of the block get there.
+  static void synchronize(OpBuilder &builder, Location loc);
+
+private:
+  Value view(Location loc, MemRefType type, int64_t offset);
+
+  func::FuncOp kernel;
+  SmallVector<Operation *> views;
+  int64_t bytes = 0;
+};
+
+/// How running values become one.
+struct SumCombiner {
+  Operation *op;     ///< a commutative op of two values, or a `math.fma`
+  TypedAttr neutral; ///< NULL: what the sum starts from changes nothing if it
+                     ///< is combined again
+
+  /// What a thread starts from: the first one from where the sum does.
+  Value begin(OpBuilder &builder, Location loc, Value lane, Value start) const;
+  Value combine(OpBuilder &builder, Location loc, Value one, Value other) const;
+};
+
+/// How a result of a reduction, whose running value nothing else reads, can be
+/// put together from parts of its terms.
+std::optional<SumCombiner> findCombiner(linalg::GenericOp op, unsigned result);
+
+/// The threads that add up one sum.
+struct SumLanes {
+  SharedMemory *memory;
+  Value lane;      ///< which of them this thread is
+  int64_t count;   ///< of them, a power of two
+  Value slot;      ///< in memory for a value a thread: that of the sum's first
+  int64_t pitch;   ///< from one's slot to the next one's
+  int64_t threads; ///< of a block
+
+  /// The sum of the threads' values; each of them gets it.
+  Value combine(OpBuilder &builder, Location loc, Value value,
+                const SumCombiner &combiner) const;
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_CONVERSION_LOWERGPUKERNELS_SHAREDSUMS_H

@@ -1,0 +1,347 @@
+//===- cuda_graphs.c - Runs of tasks as graphs ----------------------------===//
+
+#include "device/cuda_graphs.h"
+
+#include "device/cuda_hazards.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/// A task of a run. Behind it stand the segments' bases, the copies, their
+/// slabs and what segments keep, as far as there are any.
+typedef struct run_call {
+  uint64_t bytes; ///< of all of it
+  int64_t copy_count;
+  uint32_t number;
+  uint32_t parts; ///< which of the lists there are
+} run_call;
+
+enum { HAS_COPIES = 1, HAS_SLABS = 2, HAS_KEEPS = 4 };
+
+/// Calls one behind the other: what tells a run from another one.
+typedef struct run {
+  char *bytes;
+  size_t count, capacity;
+  uint32_t calls;
+} run;
+
+typedef struct graph {
+  run of;
+  hfta_cu_graph_exec exec; ///< NULL: it came once
+  uint64_t used;           ///< when last
+} graph;
+
+/// Runs that are remembered: several schedules, steps of several kinds and
+/// arrays that shrink have theirs.
+enum { MOST_GRAPHS = 64 };
+
+struct hfta_cuda_graphs {
+  const hfta_cuda_launcher *launcher;
+  const hfta_program *program;
+  run current;
+  graph graphs[MOST_GRAPHS];
+  uint32_t count;
+  uint64_t now;
+};
+
+hfta_cuda_graphs *hfta_cuda_graphs_create(const hfta_cuda_launcher *launcher,
+                                          const hfta_program *program) {
+  hfta_cuda_graphs *self = calloc(1, sizeof(*self));
+  if (self) {
+    self->launcher = launcher;
+    self->program = program;
+  }
+  return self;
+}
+
+static void forget(hfta_cuda_graphs *self, graph *old) {
+  if (old->exec)
+    self->launcher->cuda->graph_exec_destroy(old->exec);
+  free(old->of.bytes);
+  memset(old, 0, sizeof(*old));
+}
+
+void hfta_cuda_graphs_destroy(hfta_cuda_graphs *self) {
+  if (!self)
+    return;
+  for (uint32_t i = 0; i < self->count; ++i)
+    forget(self, &self->graphs[i]);
+  free(self->current.bytes);
+  free(self);
+}
+
+bool hfta_cuda_graphs_has_run(const hfta_cuda_graphs *self) {
+  return self->current.calls > 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+/// Eight bytes at a time: what follows is aligned.
+static uint64_t align(uint64_t bytes) { return (bytes + 7) / 8 * 8; }
+
+static bool reserve(run *self, uint64_t bytes) {
+  if (self->count + bytes <= self->capacity)
+    return true;
+  size_t capacity = 2 * (self->count + bytes);
+  char *grown = realloc(self->bytes, capacity);
+  if (!grown)
+    return false;
+  self->bytes = grown;
+  self->capacity = capacity;
+  return true;
+}
+
+static void append(run *self, const void *list, uint64_t bytes) {
+  if (!list)
+    return;
+  memcpy(self->bytes + self->count, list, bytes);
+  memset(self->bytes + self->count + bytes, 0, align(bytes) - bytes);
+  self->count += align(bytes);
+}
+
+/// A list behind a call, or NULL; `at` moves past it.
+static const void *take(const char **at, bool is_there, uint64_t bytes) {
+  const char *list = *at;
+  if (!is_there)
+    return NULL;
+  *at += align(bytes);
+  return list;
+}
+
+/// Which micro-batch of a step it is for decides on no kernel.
+bool hfta_cuda_graphs_add(hfta_cuda_graphs *self, const hfta_task_call *call,
+                          uint32_t number) {
+  uint64_t segments = self->program->segment_count;
+  uint64_t bases = segments * sizeof(void *);
+  uint64_t copies = (uint64_t)call->copy_count * sizeof(int32_t);
+  run_call head = {.copy_count = call->copy_count,
+                   .number = number,
+                   .parts = (call->copies ? HAS_COPIES : 0) |
+                            (call->slabs ? HAS_SLABS : 0) |
+                            (call->keeps ? HAS_KEEPS : 0)};
+  head.bytes =
+      align(sizeof(head)) + bases + (call->copies ? align(copies) : 0) +
+      (call->slabs ? align(copies) : 0) + (call->keeps ? align(segments) : 0);
+  run *current = &self->current;
+  if (!reserve(current, head.bytes))
+    return false;
+  append(current, &head, sizeof(head));
+  append(current, call->segments, bases);
+  append(current, call->copies, copies);
+  append(current, call->slabs, copies);
+  append(current, call->keeps, segments);
+  ++current->calls;
+  return true;
+}
+
+/// The call at a place of a run, as it was added; the place moves past it.
+static hfta_task_call read_call(const hfta_cuda_graphs *self, const char **at,
+                                uint32_t *number) {
+  const run_call *head = (const void *)*at;
+  uint64_t segments = self->program->segment_count;
+  uint64_t copies = (uint64_t)head->copy_count * sizeof(int32_t);
+  *number = head->number;
+  *at += align(sizeof(*head));
+  hfta_task_call call = {.task = &self->program->tasks[head->number],
+                         .copy_count = head->copy_count,
+                         .micro_batch = -1};
+  call.segments = take(at, true, segments * sizeof(void *));
+  call.copies = take(at, head->parts & HAS_COPIES, copies);
+  call.slabs = take(at, head->parts & HAS_SLABS, copies);
+  call.keeps = take(at, head->parts & HAS_KEEPS, segments);
+  return call;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+static void note_kernel(hfta_cuda_failure *failure, const char *call,
+                        const hfta_launch *launch, const hfta_task *task) {
+  failure->call = call;
+  snprintf(failure->of, sizeof(failure->of), "kernel '%s' of task '%s'",
+           launch->name, task->name);
+}
+
+/// Kernel by kernel.
+static hfta_cu_result launch_run(hfta_cuda_graphs *self, hfta_cu_stream stream,
+                                 hfta_cuda_failure *failure) {
+  const char *at = self->current.bytes;
+  for (uint32_t i = 0; i < self->current.calls; ++i) {
+    uint32_t number;
+    hfta_task_call call = read_call(self, &at, &number);
+    const hfta_launch *failed = NULL;
+    hfta_cu_result result =
+        hfta_cuda_launch(self->launcher, stream, &call, number, &failed);
+    if (result != 0) {
+      note_kernel(failure, "cuLaunchKernel", failed, call.task);
+      return result;
+    }
+  }
+  return 0;
+}
+
+/// A graph that is being built.
+typedef struct building {
+  const hfta_cuda *cuda;
+  hfta_cu_graph graph;
+  hfta_cuda_hazards hazards;
+  hfta_cu_graph_node *nodes, *before;
+  size_t count, capacity;
+} building;
+
+static bool reserve_node(building *self) {
+  if (self->count < self->capacity)
+    return true;
+  size_t capacity = self->capacity ? 2 * self->capacity : 64;
+  void *nodes = realloc(self->nodes, capacity * sizeof(*self->nodes));
+  if (nodes)
+    self->nodes = nodes;
+  void *before = realloc(self->before, capacity * sizeof(*self->before));
+  if (before)
+    self->before = before;
+  if (!nodes || !before)
+    return false;
+  self->capacity = capacity;
+  return true;
+}
+
+static hfta_cu_result add_kernel(void *argument,
+                                 const hfta_cuda_kernel *kernel) {
+  building *self = argument;
+  const size_t *before;
+  size_t before_count;
+  if (!reserve_node(self) ||
+      !hfta_cuda_hazards_add(&self->hazards, kernel, &before, &before_count))
+    return HFTA_CU_OUT_OF_MEMORY;
+  for (size_t i = 0; i < before_count; ++i)
+    self->before[i] = self->nodes[before[i]];
+  const hfta_cu_kernel_node node = {.function = kernel->function,
+                                    .grid_x = kernel->blocks,
+                                    .grid_y = 1,
+                                    .grid_z = kernel->copies,
+                                    .block_x = kernel->block_threads,
+                                    .block_y = 1,
+                                    .block_z = 1,
+                                    .parameters = kernel->places};
+  return self->cuda->graph_add_kernel(&self->nodes[self->count++], self->graph,
+                                      self->before, before_count, &node);
+}
+
+static hfta_cu_result add_kernels(hfta_cuda_graphs *self, building *of,
+                                  hfta_cuda_failure *failure) {
+  const char *at = self->current.bytes;
+  for (uint32_t i = 0; i < self->current.calls; ++i) {
+    uint32_t number;
+    hfta_task_call call = read_call(self, &at, &number);
+    const hfta_launch *failed = NULL;
+    hfta_cu_result result =
+        hfta_cuda_give(self->launcher, &call, number, add_kernel, of, &failed);
+    if (result != 0) {
+      note_kernel(failure, "cuGraphAddKernelNode", failed, call.task);
+      return result;
+    }
+  }
+  return 0;
+}
+
+/// A run that has come before; without kernels there is no graph.
+static hfta_cu_result build(hfta_cuda_graphs *self, graph *built,
+                            hfta_cuda_failure *failure) {
+  building of = {.cuda = self->launcher->cuda};
+  snprintf(failure->of, sizeof(failure->of), "a run of tasks");
+  failure->call = "cuGraphCreate";
+  hfta_cu_result result = of.cuda->graph_create(&of.graph, 0);
+  if (result == 0)
+    result = add_kernels(self, &of, failure);
+  if (result == 0 && of.count > 0) {
+    failure->call = "cuGraphInstantiate";
+    result = of.cuda->graph_instantiate(&built->exec, of.graph, 0);
+  }
+  if (of.graph)
+    of.cuda->graph_destroy(of.graph);
+  hfta_cuda_hazards_free(&of.hazards);
+  free(of.nodes);
+  free(of.before);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Graphs
+//===----------------------------------------------------------------------===//
+
+static graph *find(hfta_cuda_graphs *self) {
+  const run *current = &self->current;
+  for (uint32_t i = 0; i < self->count; ++i) {
+    const run *known = &self->graphs[i].of;
+    if (known->count == current->count && known->calls == current->calls &&
+        memcmp(known->bytes, current->bytes, current->count) == 0)
+      return &self->graphs[i];
+  }
+  return NULL;
+}
+
+/// In the place of the one that wasn't used for longest, if there are many.
+/// What the driver still runs of that one it finishes.
+static graph *add_graph(hfta_cuda_graphs *self) {
+  graph *added = &self->graphs[0];
+  if (self->count < MOST_GRAPHS) {
+    added = &self->graphs[self->count++];
+  } else {
+    for (uint32_t i = 1; i < self->count; ++i)
+      if (self->graphs[i].used < added->used)
+        added = &self->graphs[i];
+    forget(self, added);
+  }
+  return added;
+}
+
+/// Remembers the run. Nothing fails without memory: it comes for the first time
+/// again.
+static void remember(hfta_cuda_graphs *self) {
+  char *bytes = malloc(self->current.count);
+  if (!bytes)
+    return;
+  memcpy(bytes, self->current.bytes, self->current.count);
+  graph *added = add_graph(self);
+  added->of = (run){bytes, self->current.count, self->current.count,
+                    self->current.calls};
+  added->used = self->now;
+}
+
+/// Where the driver has no memory for a graph, kernels go one by one.
+static hfta_cu_result launch(hfta_cuda_graphs *self, hfta_cu_stream stream,
+                             hfta_cuda_failure *failure) {
+  graph *known = find(self);
+  if (!known) {
+    remember(self);
+    return launch_run(self, stream, failure);
+  }
+  known->used = self->now;
+  if (!known->exec) {
+    hfta_cu_result result = build(self, known, failure);
+    if (result == HFTA_CU_OUT_OF_MEMORY || (result == 0 && !known->exec))
+      return launch_run(self, stream, failure);
+    if (result != 0)
+      return result;
+  }
+  failure->call = "cuGraphLaunch";
+  snprintf(failure->of, sizeof(failure->of), "a run of tasks");
+  return self->launcher->cuda->graph_launch(known->exec, stream);
+}
+
+void hfta_cuda_graphs_drop(hfta_cuda_graphs *self) {
+  self->current.count = self->current.calls = 0;
+}
+
+hfta_cu_result hfta_cuda_graphs_flush(hfta_cuda_graphs *self,
+                                      hfta_cu_stream stream,
+                                      hfta_cuda_failure *failure) {
+  ++self->now;
+  hfta_cu_result result = launch(self, stream, failure);
+  hfta_cuda_graphs_drop(self);
+  return result;
+}

@@ -1,0 +1,108 @@
+// RUN: hfta-opt %s -split-input-file -pass-pipeline='builtin.module(func.func(hfta-map-kernels-to-gpu))' | FileCheck %s -enable-var-scope
+// RUN: hfta-opt %s -split-input-file -pass-pipeline='builtin.module(func.func(hfta-map-kernels-to-gpu{always}))' | FileCheck %s -check-prefix=ALWAYS
+
+// A product with something done to an operand and to its elements is computed
+// tile by tile.
+// CHECK-LABEL: func.func private @linear(
+// CHECK-NOT: hfta.sum_lanes
+// CHECK: linalg.generic
+// CHECK-SAME: hfta.tile = array<i64: 32, 32, 16, 2, 2, 2>
+// CHECK-NOT: hfta.tile
+#row = affine_map<(m, n, k) -> (m, k)>
+#column = affine_map<(m, n, k) -> (n, k)>
+#result = affine_map<(m, n, k) -> (m, n)>
+func.func private @linear(%x: tensor<64x784xf32>, %w: tensor<512x784xf32>, %b: tensor<512xf32>) -> tensor<64x512xf32> attributes {hfta.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<64x512xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<64x512xf32>) -> tensor<64x512xf32>
+  %product = linalg.generic {indexing_maps = [#row, #column, #result], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<64x784xf32>, tensor<512x784xf32>) outs(%zeros : tensor<64x512xf32>) {
+  ^bb0(%a: f32, %c: f32, %s: f32):
+    %t = math.fma %a, %c, %s : f32
+    linalg.yield %t : f32
+  } -> tensor<64x512xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (n)>, affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]} ins(%product, %b : tensor<64x512xf32>, tensor<512xf32>) outs(%empty : tensor<64x512xf32>) {
+  ^bb0(%a: f32, %c: f32, %s: f32):
+    %t = arith.addf %a, %c : f32
+    linalg.yield %t : f32
+  } -> tensor<64x512xf32>
+  return %sum : tensor<64x512xf32>
+}
+
+// -----
+
+// What is returned isn't made of the product element by element: threads of
+// their own.
+// CHECK-LABEL: func.func private @cut(
+// CHECK-NOT: hfta.tile
+// CHECK-NOT: hfta.sum_lanes
+// ALWAYS-LABEL: func.func private @cut(
+// ALWAYS-NOT: hfta.tile
+#row = affine_map<(m, n, k) -> (m, k)>
+#column = affine_map<(m, n, k) -> (n, k)>
+#result = affine_map<(m, n, k) -> (m, n)>
+func.func private @cut(%x: tensor<64x16xf32>, %w: tensor<512x16xf32>) -> tensor<64x511xf32> attributes {hfta.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<64x512xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<64x512xf32>) -> tensor<64x512xf32>
+  %product = linalg.generic {indexing_maps = [#row, #column, #result], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<64x16xf32>, tensor<512x16xf32>) outs(%zeros : tensor<64x512xf32>) {
+  ^bb0(%a: f32, %c: f32, %s: f32):
+    %t = math.fma %a, %c, %s : f32
+    linalg.yield %t : f32
+  } -> tensor<64x512xf32>
+  %cut = tensor.extract_slice %product[0, 1] [64, 511] [1, 1] : tensor<64x512xf32> to tensor<64x511xf32>
+  return %cut : tensor<64x511xf32>
+}
+
+// -----
+
+// Few sums of many terms that are neighbours in memory.
+// CHECK-LABEL: func.func private @rows(
+// CHECK-SAME: hfta.lanes_inside, hfta.sum_lanes = 128 : i64
+func.func private @rows(%x: tensor<64x1024xf32>) -> tensor<64xf32> attributes {hfta.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<64xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<64xf32>) -> tensor<64xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<64x1024xf32>) outs(%zeros : tensor<64xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<64xf32>
+  return %sum : tensor<64xf32>
+}
+
+// -----
+
+// Of columns neighbouring sums are.
+// CHECK-LABEL: func.func private @columns(
+// CHECK-NOT: hfta.lanes_inside
+// CHECK-SAME: hfta.sum_lanes = 128 : i64
+func.func private @columns(%x: tensor<1024x64xf32>) -> tensor<64xf32> attributes {hfta.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<64xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<64xf32>) -> tensor<64xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(k, m) -> (k, m)>, affine_map<(k, m) -> (m)>], iterator_types = ["reduction", "parallel"]} ins(%x : tensor<1024x64xf32>) outs(%zeros : tensor<64xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<64xf32>
+  return %sum : tensor<64xf32>
+}
+
+// -----
+
+// So many sums that each thread has one, but for tests.
+// CHECK-LABEL: func.func private @many(
+// CHECK-NOT: hfta.sum_lanes
+// ALWAYS-LABEL: func.func private @many(
+// ALWAYS-SAME: hfta.sum_lanes = 4 : i64
+func.func private @many(%x: tensor<4x100x40xf32>) -> tensor<100x40xf32> attributes {hfta.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<100x40xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<100x40xf32>) -> tensor<100x40xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(k, m, n) -> (k, m, n)>, affine_map<(k, m, n) -> (m, n)>], iterator_types = ["reduction", "parallel", "parallel"]} ins(%x : tensor<4x100x40xf32>) outs(%zeros : tensor<100x40xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.maximumf %s, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<100x40xf32>
+  return %sum : tensor<100x40xf32>
+}

@@ -1,0 +1,74 @@
+//===- BlockThreads.cpp - Kernels whose threads work together -------------===//
+
+#include "BlockThreads.h"
+#include "Fibers.h"
+#include "Hfta/Conversion/EmulatedImage.h"
+
+#include <cstring>
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+bool BlockThreads::load(ExecutionEngine &engine) {
+  void *places[3];
+  const char *names[] = {emulated::kShared, emulated::kSharedBytes,
+                         emulated::kBarrier};
+  for (auto [name, place] : llvm::zip(names, places)) {
+    llvm::Expected<void *> found = engine.lookup(name);
+    if (!found) {
+      llvm::consumeError(found.takeError());
+      return false;
+    }
+    place = *found;
+  }
+  shared = static_cast<char *>(places[0]);
+  sharedBytes = *static_cast<uint64_t *>(places[1]);
+  *static_cast<void (**)()>(places[2]) = fibers::wait;
+  return true;
+}
+
+namespace {
+/// A block that runs.
+struct RunningBlock {
+  const hfta_launch *launch;
+  void *const *buffers;
+  int64_t first; ///< item
+  unsigned next, current;
+};
+} // namespace
+
+static void runThread(void *argument) {
+  auto *block = static_cast<RunningBlock *>(argument);
+  block->launch->kernel(block->buffers, block->first + block->current, nullptr);
+}
+
+/// The last one first: what a thread wrote too late isn't there.
+static unsigned chooseThread(void *argument) {
+  auto *block = static_cast<RunningBlock *>(argument);
+  unsigned count = block->launch->block_threads;
+  block->current = count - 1 - block->next;
+  block->next = (block->next + 1) % count;
+  return block->current;
+}
+
+bool BlockThreads::runFor(const hfta_task_call &call, const hfta_launch &launch,
+                          int64_t position) const {
+  void *buffers[HFTA_MAX_BINDINGS];
+  for (uint32_t i = 0; i < launch.binding_count; ++i)
+    buffers[i] = hfta_call_address(&call, &launch, i, position);
+  for (int64_t item = 0; item < launch.items; item += launch.block_threads) {
+    std::memset(shared, 0xFF, sharedBytes);
+    RunningBlock block = {&launch, buffers, item, 0, 0};
+    if (!fibers::run(launch.block_threads, runThread, chooseThread, &block))
+      return false;
+  }
+  return true;
+}
+
+bool BlockThreads::run(const hfta_task_call &call,
+                       const hfta_launch &launch) const {
+  bool works = true;
+  for (int64_t i = 0; i < (launch.per_copy ? call.copy_count : 1); ++i)
+    works &= runFor(call, launch, i);
+  return works;
+}
