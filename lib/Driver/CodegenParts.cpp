@@ -79,14 +79,22 @@ static bool isUsedByInstructionsOnly(const llvm::GlobalValue &value) {
   });
 }
 
+/// What threads of a GPU's block share is there for one kernel at a time.
+static bool isSharedMemory(const llvm::GlobalVariable &variable) {
+  constexpr unsigned kSharedSpace = 3;
+  return variable.getAddressSpace() == kSharedSpace;
+}
+
 /// Constants that only functions read, and that point to nothing, are made anew
-/// in each part.
+/// in each part, as is memory that holds nothing before a kernel begins.
 static bool isRepeated(const llvm::GlobalValue &value) {
   auto *variable = llvm::dyn_cast<llvm::GlobalVariable>(&value);
-  return variable && variable->isConstant() && variable->hasLocalLinkage() &&
-         variable->hasInitializer() &&
-         !variable->getInitializer()->needsRelocation() &&
-         isUsedByInstructionsOnly(value);
+  if (!variable || !variable->hasLocalLinkage() || !variable->hasInitializer())
+    return false;
+  return isSharedMemory(*variable) ||
+         (variable->isConstant() &&
+          !variable->getInitializer()->needsRelocation() &&
+          isUsedByInstructionsOnly(value));
 }
 
 /// Whether another part may refer to a private symbol: functions that variables
@@ -134,6 +142,15 @@ std::vector<Bitcode> hfta::splitModule(llvm::Module &module,
             return found->second == part;
           return part == 0 || isRepeated(*value);
         });
+    // What is declared or made anew for other parts alone.
+    for (llvm::Function &function : llvm::make_early_inc_range(*clone))
+      if (function.isDeclaration() && function.use_empty())
+        function.eraseFromParent();
+    for (llvm::GlobalVariable &variable :
+         llvm::make_early_inc_range(clone->globals()))
+      if (variable.use_empty() &&
+          (variable.isDeclaration() || isRepeated(variable)))
+        variable.eraseFromParent();
     llvm::raw_svector_ostream os(codes[part]);
     llvm::WriteBitcodeToFile(*clone, os);
   }

@@ -62,6 +62,8 @@ void hfta::buildPlannedPipeline(OpPassManager &pm,
   pm.addPass(createHftaFoldCasts());
   pm.addPass(createHftaDecompose());
   addCleanUp(pm);
+  if (options.byElements)
+    pm.addPass(createHftaSplitSums());
   pm.addPass(createHftaFormKernels(form));
   pm.addPass(createHftaAssignLayouts());
   pm.addPass(createHftaPlanMemory());

@@ -216,6 +216,24 @@ def HftaFoldCasts : Pass<"hfta-fold-casts"> {
   }];
 }
 
+def HftaSplitSums : Pass<"hfta-split-sums"> {
+  let summary = "Split long sums of products into parts";
+  let description = [{
+    A weight's gradient has many terms and few results: too few for the blocks of
+    a GPU. A convolution's, and a contraction whose first summed axis can be cut
+    into as many, become parts with an axis of their own, and a sum over that
+    axis. How many follows from one copy's shapes. Sums in another precision than
+    their result's (`accumulate`) stay whole: parts would be rounded.
+
+    ```mlir
+    %1 = hfta.conv_weight_gradient %x, %g {…} : …
+    // becomes
+    %p = hfta.conv_weight_gradient %x, %g {batch_parts = 8 : i64, …} : …
+    %1 = hfta.reduce sum %p over [0] : tensor<8x64x64x3x3xf32>
+    ```
+  }];
+}
+
 def HftaFormKernels : Pass<"hfta-form-kernels", "::mlir::ModuleOp"> {
   let summary = "Group ops of a task into kernels";
   let description = [{

@@ -20,6 +20,7 @@ struct WeightGradient {
   ChannelSizes channels;
   SmallVector<TapAxis> axes;
   Type accumulate;
+  int64_t parts; ///< of the batch, each with its own sums; 0: there is no axis
 
   int64_t getBatch() const { return getShape(input.elements).front(); }
 };
@@ -335,8 +336,8 @@ static Innermost chooseInnermost(const WeightGradient &op) {
   return best.get();
 }
 
-/// All at once: each element is a sum over batch and positions in row-major
-/// order.
+/// All at once: each element is a sum over batch, or a part of it, and
+/// positions in row-major order. Returns [(part,) g, m, c, taps…].
 static Value sumWhole(OpBuilder &builder, Location loc,
                       const WeightGradient &op) {
   Piece whole;
@@ -350,24 +351,32 @@ static Value sumWhole(OpBuilder &builder, Location loc,
   ChannelAxes channels{op.channels, {}, {}, {}};
   channels.addGroup(nest);
   channels.addOutput(nest);
-  Axis batch = nest.addReduction(op.getBatch());
+  int64_t parts = std::max<int64_t>(op.parts, 1);
+  Axis part = op.parts > 0 ? nest.addParallel(parts) : Axis();
+  Axis batch = nest.addReduction(op.getBatch() / parts);
   Axes positions = nest.addReduction(collect(op.axes, &TapAxis::positions));
   channels.addInput(nest, /*reduction=*/false);
   Axes taps = nest.addParallel(collect(op.axes, &TapAxis::taps));
   auto read = [&](const Activation &operand, Axis channel,
                   ArrayRef<Axis> space) {
-    Activation split = splitChannels(builder, loc, operand, op.channels.groups);
-    nest.read(split.elements,
-              operand.channelsLast
-                  ? join({batch, space, channels.group, channel})
-                  : join({batch, channels.group, channel, space}));
+    Value split =
+        splitChannels(builder, loc, operand, op.channels.groups).elements;
+    if (part) {
+      SmallVector<int64_t> shape(getShape(split));
+      shape.front() /= parts;
+      shape.insert(shape.begin(), parts);
+      split = createReshape(builder, loc, split, shape);
+    }
+    nest.read(split, operand.channelsLast
+                         ? join({part, batch, space, channels.group, channel})
+                         : join({part, batch, channels.group, channel, space}));
   };
   read(pieces.pad(builder, loc, op.input), channels.input,
        getTapPositions(op.axes, whole, positions, taps));
   read(op.gradient, channels.output, positions);
   nest.accumulate(
       createZero(builder, loc, op.accumulate),
-      join({channels.group, channels.output, channels.input, taps}));
+      join({part, channels.group, channels.output, channels.input, taps}));
   return nest.build(multiplyAdd).front();
 }
 
@@ -418,9 +427,14 @@ struct ConvWeightGradientLowering
       gradient.axes.emplace_back(axis, size, count);
     gradient.channels = getChannelSizes(op.getWeightShape(), groups);
     gradient.accumulate = op.getAccumulate().value_or(elementType);
-    Value sum = form == ProductForm::whole ? sumWhole(rewriter, loc, gradient)
-                                           : createSum(rewriter, loc, gradient);
-    sum = placeTaps(rewriter, loc, sum, op.getWeightShape(), trimmed);
+    gradient.parts = static_cast<int64_t>(op.getBatchParts().value_or(0));
+    bool isWhole = form == ProductForm::whole || gradient.parts > 0;
+    Value sum = isWhole ? sumWhole(rewriter, loc, gradient)
+                        : createSum(rewriter, loc, gradient);
+    SmallVector<int64_t> shape(op.getWeightShape());
+    if (gradient.parts > 0)
+      shape.insert(shape.begin(), gradient.parts);
+    sum = placeTaps(rewriter, loc, sum, shape, trimmed);
     rewriter.replaceOp(op, resizeElements(rewriter, loc, sum, elementType));
     return success();
   }

@@ -25,8 +25,8 @@ using namespace mlir::hfta;
 
 /// A GPU as the choices see it, and for how many copies they are made: an A100
 /// or H100 runs about so many threads at once.
-static constexpr double kThreadsAtOnce = 128 * 1024;
-static constexpr double kCopies = 4;
+static constexpr int64_t kThreadsAtOnce = 128 * 1024;
+static constexpr int64_t kCopies = 4;
 
 //===----------------------------------------------------------------------===//
 // Tiles
@@ -52,47 +52,62 @@ int64_t ProductTile::countBlocks(const KernelProduct &product) const {
 }
 
 namespace {
-/// A tile, and how many of its products are done while others wait for nothing
-/// but arithmetic: the fewer a thread has for each element that it reads, the
-/// fewer.
+/// A tile, which part of what a processor can do one block alone gets out of it
+/// while it waits for memory, which part several do, and how many groups of
+/// threads there can be: as many as leave each thread the registers for its
+/// sums.
 struct TileChoice {
   ProductTile tile;
-  double efficiency;
+  double alone, together;
+  int64_t groups;
 };
 } // namespace
 
+/// Processors of an A100 or H100, about.
+static constexpr int64_t kProcessors = 128;
+
+/// Measured on an H200, in shares of its peak, convolutions among them.
 static constexpr TileChoice kTiles[] = {
-    {{128, 128, 8, 8, 8}, 1.0}, {{64, 64, 16, 4, 4}, 0.7},
-    {{128, 32, 16, 8, 2}, 0.6}, {{32, 128, 16, 2, 8}, 0.6},
-    {{32, 32, 32, 2, 2}, 0.45}, {{64, 16, 32, 4, 1}, 0.35},
-    {{16, 64, 32, 1, 4}, 0.35}, {{16, 16, 32, 1, 1}, 0.25}};
+    {{128, 128, 8, 8, 8}, 0.4, 0.75, 1}, {{128, 64, 16, 8, 4}, 0.22, 0.5, 1},
+    {{64, 128, 16, 4, 8}, 0.22, 0.5, 1}, {{64, 64, 16, 4, 4}, 0.13, 0.3, 2},
+    {{128, 32, 16, 8, 2}, 0.1, 0.25, 2}, {{32, 128, 16, 2, 8}, 0.1, 0.25, 2},
+    {{32, 32, 32, 2, 2}, 0.04, 0.13, 4}, {{64, 16, 32, 4, 1}, 0.03, 0.1, 4},
+    {{16, 64, 32, 1, 4}, 0.03, 0.1, 4},  {{16, 16, 32, 1, 1}, 0.015, 0.05, 4}};
 
 /// Where tiles are tested: several of them for what is small, and little code.
-static constexpr TileChoice kTestTiles[] = {{{8, 8, 4, 2, 2}, 1.0}};
+static constexpr TileChoice kTestTiles[] = {{{8, 8, 4, 2, 2}, 1, 1, 4}};
 
 /// Products below which threads of their own are as good.
 static constexpr int64_t kFewProducts = 1 << 14;
 
-/// Of a GPU's threads that hide what they wait for, how many compute: half of
-/// them are enough.
-static double getBusyPart(const ProductTile &tile,
-                          const KernelProduct &product) {
-  double threads = kCopies * static_cast<double>(tile.countBlocks(product)) *
-                   static_cast<double>(tile.countThreads());
-  return std::min(1.0, threads / (kThreadsAtOnce / 2));
+/// How long a product takes, where each processor multiplies and adds once in a
+/// unit of time.
+static double estimateTime(const TileChoice &choice,
+                           const KernelProduct &product) {
+  const ProductTile &tile = choice.tile;
+  int64_t blocks =
+      llvm::divideCeil(kCopies * tile.countBlocks(product), kProcessors);
+  double ofBlock = static_cast<double>(tile.rows * tile.columns) *
+                   static_cast<double>(product.termCount);
+  double alone = choice.alone * static_cast<double>(tile.groups);
+  return ofBlock * std::max(static_cast<double>(blocks) / choice.together,
+                            1 / std::min(alone, choice.together));
 }
 
 /// Sums of parts are added in the end, so that how many there are decides on
 /// bits. Groups have less terms at a time, so that all fit into shared memory.
-static void chooseGroups(ProductTile &tile, const KernelProduct &product,
+static void chooseGroups(TileChoice &choice, const KernelProduct &product,
                          bool always) {
-  constexpr int64_t kMostGroups = 4, kTermsOfGroup = 64;
+  constexpr int64_t kTermsOfGroup = 64;
   int64_t least = always ? 2 : kTermsOfGroup;
-  while (tile.groups < kMostGroups && tile.terms > 1 &&
-         product.termCount >= 2 * tile.groups * least &&
-         (always || getBusyPart(tile, product) < 1)) {
-    tile.groups *= 2;
-    tile.terms /= 2;
+  while (choice.tile.groups < choice.groups && choice.tile.terms > 1 &&
+         product.termCount >= 2 * choice.tile.groups * least) {
+    TileChoice more = choice;
+    more.tile.groups *= 2;
+    more.tile.terms /= 2;
+    if (!always && estimateTime(more, product) >= estimateTime(choice, product))
+      return;
+    choice = more;
   }
 }
 
@@ -118,13 +133,11 @@ std::optional<ProductTile> ProductTile::choose(const KernelProduct &product,
       continue;
     tile.terms = std::min<int64_t>(tile.terms,
                                    llvm::bit_ceil<uint64_t>(product.termCount));
-    chooseGroups(tile, product, always);
-    double computed = static_cast<double>(tile.countBlocks(product)) *
-                      static_cast<double>(tile.rows * tile.columns);
-    double cost = computed / (choice.efficiency * getBusyPart(tile, product));
-    if (best && cost >= least)
+    chooseGroups(choice, product, always);
+    double time = estimateTime(choice, product);
+    if (best && time >= least)
       continue;
-    least = cost;
+    least = time;
     best = tile;
   }
   return best;
@@ -193,7 +206,7 @@ static void shareSums(func::FuncOp kernel, bool always) {
     items = std::max(items,
                      cast<RankedTensorType>(result.getType()).getNumElements());
   bool areTermsInside = hasTermsInside(sum);
-  int64_t wanted = static_cast<int64_t>(kThreadsAtOnce / kCopies) / items;
+  int64_t wanted = kThreadsAtOnce / kCopies / items;
   // A warp reads neighbours.
   if (areTermsInside)
     wanted = std::max<int64_t>(wanted, 32);

@@ -282,42 +282,53 @@ LogicalResult ProductTiles::addAll(SmallVector<Value> &sums) {
   return success();
 }
 
-/// The first group's sums become those of all. Memory for operands is free by
-/// now.
+Value ProductTiles::isGroup(int64_t number) {
+  Value other = puller.index(number);
+  toEnd();
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, group,
+                               other);
+}
+
+/// Adds some sums of another group to those of the first one; to others', too,
+/// but nobody stores these.
+void ProductTiles::addGroup(int64_t other, ArrayRef<Value> own, Value shared,
+                            MutableArrayRef<Value> sums) {
+  SmallVector<Value> places;
+  for (size_t i = 0; i < own.size(); ++i)
+    places.push_back(puller.index(static_cast<int64_t>(i)));
+  scf::IfOp::create(
+      builder, loc, isGroup(other), [&](OpBuilder &b, Location loc) {
+        for (auto [sum, place] : llvm::zip(own, places))
+          memref::StoreOp::create(b, loc, sum, shared, {place, inGroup});
+        scf::YieldOp::create(b, loc);
+      });
+  SharedMemory::synchronize(builder, loc);
+  for (auto [sum, place] : llvm::zip(sums, places)) {
+    Value part = memref::LoadOp::create(builder, loc, shared, {place, inGroup});
+    sum = arith::AddFOp::create(builder, loc, sum, part);
+  }
+  SharedMemory::synchronize(builder, loc);
+}
+
+/// The first group's sums become those of all, some at a time: memory for
+/// operands is free by now, and not much.
 void ProductTiles::addGroups(SmallVector<Value> &sums) {
   if (tile.groups == 1)
     return;
+  constexpr int64_t kBytes = 16 * 1024;
   int64_t threads = tile.countGroupThreads();
-  auto count = static_cast<int64_t>(sums.size());
-  Value shared = memory.share(loc, {count, threads}, sumType);
-  auto isGroup = [&](int64_t number) -> Value {
-    Value own = puller.index(number);
-    toEnd();
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, group,
-                                 own);
-  };
-  SmallVector<Value> places;
-  for (int64_t i = 0; i < count; ++i)
-    places.push_back(puller.index(i));
+  int64_t ofThread = kBytes / threads / (sumType.getIntOrFloatBitWidth() / 8);
+  auto atOnce = std::clamp<size_t>(ofThread, 1, sums.size());
+  Value shared =
+      memory.share(loc, {static_cast<int64_t>(atOnce), threads}, sumType);
   isFirstGroup = isGroup(0);
   const SmallVector<Value> own(sums);
-  for (int64_t other = 1; other < tile.groups; ++other) {
-    scf::IfOp::create(
-        builder, loc, isGroup(other), [&](OpBuilder &b, Location loc) {
-          for (auto [sum, place] : llvm::zip(own, places))
-            memref::StoreOp::create(b, loc, sum, shared, {place, inGroup});
-          scf::YieldOp::create(b, loc);
-        });
-    SharedMemory::synchronize(builder, loc);
-    // The others add, too, but nobody stores that.
-    for (auto [sum, place] : llvm::zip(sums, places)) {
-      Value part =
-          memref::LoadOp::create(builder, loc, shared, {place, inGroup});
-      sum = arith::AddFOp::create(builder, loc, sum, part);
+  for (int64_t other = 1; other < tile.groups; ++other)
+    for (size_t begin = 0; begin < sums.size(); begin += atOnce) {
+      size_t count = std::min(atOnce, sums.size() - begin);
+      addGroup(other, ArrayRef(own).slice(begin, count), shared,
+               MutableArrayRef<Value>(sums).slice(begin, count));
     }
-    if (other + 1 < tile.groups)
-      SharedMemory::synchronize(builder, loc);
-  }
 }
 
 //===----------------------------------------------------------------------===//

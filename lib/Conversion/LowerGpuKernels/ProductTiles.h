@@ -88,6 +88,9 @@ private:
   }
   /// Of a group.
   int64_t countSteps() const;
+  Value isGroup(int64_t number);
+  void addGroup(int64_t other, ArrayRef<Value> own, Value shared,
+                MutableArrayRef<Value> sums);
   void addGroups(SmallVector<Value> &sums);
   LogicalResult storeResults(ArrayRef<Value> sums, Store store);
   LogicalResult storeResult(Value row, Value column, Value sum, Store store);

@@ -6,7 +6,7 @@
 // CHECK-LABEL: func.func private @linear(
 // CHECK-NOT: hfta.sum_lanes
 // CHECK: linalg.generic
-// CHECK-SAME: hfta.tile = array<i64: 32, 32, 16, 2, 2, 2>
+// CHECK-SAME: hfta.tile = array<i64: 32, 32, 8, 2, 2, 4>
 // CHECK-NOT: hfta.tile
 #row = affine_map<(m, n, k) -> (m, k)>
 #column = affine_map<(m, n, k) -> (n, k)>

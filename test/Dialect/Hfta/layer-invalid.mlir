@@ -103,6 +103,15 @@ func.func @conv_input_gradient(%g: tensor<8x6x6xf32>, %w: tensor<6x3x3xf32>) {
 
 // -----
 
+func.func @conv_weight_gradient_parts(%x: tensor<8x3x9xf32>, %g: tensor<8x6x7xf32>) {
+  // expected-error@+1 {{batch_parts must divide the batch of 8, got 3}}
+  %0 = hfta.conv_weight_gradient %x, %g {strides = array<i64: 1>, dilations = array<i64: 1>, padding = array<i64: 0, 0>,
+      groups = 1 : i64, weight_shape = array<i64: 6, 3, 3>, batch_parts = 3 : i64} : tensor<8x3x9xf32>, tensor<8x6x7xf32>
+  return
+}
+
+// -----
+
 func.func @conv_weight_gradient(%x: tensor<8x3x9xf32>, %g: tensor<8x5x7xf32>) {
   // expected-error@+1 {{gradient must have shape [8, 6, 7], got 'tensor<8x5x7xf32>'}}
   %0 = hfta.conv_weight_gradient %x, %g {strides = array<i64: 1>, dilations = array<i64: 1>, padding = array<i64: 0, 0>,

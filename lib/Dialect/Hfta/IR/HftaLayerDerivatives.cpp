@@ -64,7 +64,8 @@ static Value weightGradient(OpTy op, const Expression &input,
                             const Expression &gradient,
                             const Expression &weight) {
   return convolveLike<ConvWeightGradientOp>(op, input, gradient,
-                                            getShapeAttribute(weight));
+                                            getShapeAttribute(weight),
+                                            /*batch_parts=*/IntegerAttr());
 }
 
 HFTA_DEFINE_BACKWARD(ConvOp) {

@@ -194,7 +194,16 @@ LogicalResult ConvWeightGradientOp::inferReturnTypes(
   if (getShape(adaptor.getGradient()) != ArrayRef<int64_t>(*shape))
     return emitOptionalError(location, "gradient must have shape [", *shape,
                              "], got ", adaptor.getGradient().getType());
-  return giveType(adaptor.getOperands(), adaptor.getWeightShape(),
+  SmallVector<int64_t> result(adaptor.getWeightShape());
+  if (std::optional<uint64_t> parts = adaptor.getBatchParts()) {
+    int64_t batch = getShape(adaptor.getInput()).front();
+    if (*parts == 0 || batch % static_cast<int64_t>(*parts) != 0)
+      return emitOptionalError(location,
+                               "batch_parts must divide the batch of ", batch,
+                               ", got ", *parts);
+    result.insert(result.begin(), static_cast<int64_t>(*parts));
+  }
+  return giveType(adaptor.getOperands(), result,
                   getElementTypeOrSelf(adaptor.getGradient().getType()), types);
 }
 

@@ -86,11 +86,14 @@ def Hfta_ConvWeightGradientOp : Hfta_ConvolutionOp<"conv_weight_gradient"> {
   let description = [{
     Summed over batch and space, in the order that `#hfta.sum_order` says in
     phase `linalg`; one copy's shapes, the operands' layout and the accumulation
-    type decide it. `weight_shape` is the weight's logical shape.
+    type decide it. `weight_shape` is the weight's logical shape. With
+    `batch_parts` the result has a first axis of so many parts of the sum, of as
+    many neighbouring samples each.
     Example: `%2 = hfta.conv_weight_gradient %x, %g {weight_shape = …} : …`
   }];
   let arguments = !con((ins Hfta_FloatTensor:$input, Hfta_FloatTensor:$gradient),
-                       window, (ins DenseI64ArrayAttr:$weight_shape));
+                       window, (ins DenseI64ArrayAttr:$weight_shape,
+                                    OptionalAttr<I64Attr>:$batch_parts));
   let assemblyFormat = "$input `,` $gradient attr-dict `:` type($input) `,` type($gradient)";
 }
 
