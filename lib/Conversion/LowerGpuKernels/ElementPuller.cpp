@@ -1,6 +1,7 @@
 //===- ElementPuller.cpp - Kernels element by element ---------------------===//
 
 #include "ElementPuller.h"
+#include "ReshapedIndices.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -227,6 +228,13 @@ Value ElementPuller::both(Value first, Value second) {
 // Elements of tensors
 //===----------------------------------------------------------------------===//
 
+SmallVector<AffineExpr> ElementPuller::getDims(size_t count) {
+  SmallVector<AffineExpr> dims;
+  for (size_t i = 0; i < count; ++i)
+    dims.push_back(builder.getAffineDimExpr(i));
+  return dims;
+}
+
 SmallVector<Value> ElementPuller::simplify(Value tensor,
                                            ArrayRef<Value> indices) {
   SmallVector<Value> simple(indices);
@@ -292,8 +300,10 @@ FailureOr<Value> ElementPuller::pull(Value tensor, ArrayRef<Value> wanted) {
           .Case([&](tensor::PadOp pad) { return pullPadded(pad, indices); })
           .Case<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
               [&](auto reshape) {
-                return pullReshaped(reshape.getSrc(), reshape.getSrcType(),
-                                    reshape.getResultType(), indices);
+                return pullReshaped(
+                    reshape.getSrc(),
+                    getSourceIndices(reshape, getDims(indices.size())),
+                    indices);
               })
           .Case([&](tensor::InsertOp inserted) {
             return pullInserted(inserted, indices);

@@ -129,8 +129,9 @@ private:
   FailureOr<Value> pullInsertion(tensor::InsertSliceOp op,
                                  ArrayRef<Value> indices);
   FailureOr<Value> pullPadded(tensor::PadOp op, ArrayRef<Value> indices);
-  FailureOr<Value> pullReshaped(Value source, RankedTensorType from,
-                                RankedTensorType to, ArrayRef<Value> indices);
+  FailureOr<Value> pullReshaped(Value source, ArrayRef<AffineExpr> from,
+                                ArrayRef<Value> indices);
+  SmallVector<AffineExpr> getDims(size_t count);
   FailureOr<Value> pullInserted(tensor::InsertOp op, ArrayRef<Value> indices);
   FailureOr<Value> pullLoop(scf::ForOp op, unsigned result,
                             ArrayRef<Value> indices);

@@ -1,6 +1,7 @@
 //===- KernelProduct.cpp - Kernels that are matrix products ---------------===//
 
 #include "KernelProduct.h"
+#include "ReshapedIndices.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -29,17 +30,6 @@ static AffineExpr linearize(ArrayRef<AffineExpr> indices,
   for (auto [index, size] : llvm::zip(indices, shape))
     number = number * size + index;
   return number;
-}
-
-static Indices reshape(ArrayRef<AffineExpr> indices, ArrayRef<int64_t> from,
-                       ArrayRef<int64_t> to, MLIRContext *context) {
-  AffineExpr number = linearize(indices, from, context);
-  Indices result(to.size());
-  for (size_t axis = to.size(); axis-- > 0;) {
-    result[axis] = axis == 0 ? number : number % to[axis];
-    number = number.floorDiv(to[axis]);
-  }
-  return result;
 }
 
 /// The loops of an op at which an operand has this element; nothing where that
@@ -122,11 +112,6 @@ bool SourceFinder::stepShifted(Value source, ArrayRef<OpFoldResult> lows,
 }
 
 bool SourceFinder::step(Value &tensor, Indices &indices) const {
-  auto stepReshaped = [&](Value source) {
-    indices = reshape(indices, getShape(tensor), getShape(source), context);
-    tensor = source;
-    return true;
-  };
   return llvm::TypeSwitch<Operation *, bool>(tensor.getDefiningOp())
       .Case([&](linalg::GenericOp op) {
         return stepElementwise(op, tensor, indices);
@@ -139,8 +124,11 @@ bool SourceFinder::step(Value &tensor, Indices &indices) const {
         tensor = op.getInput();
         return true;
       })
-      .Case<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
-          [&](auto op) { return stepReshaped(op.getSrc()); })
+      .Case<tensor::CollapseShapeOp, tensor::ExpandShapeOp>([&](auto op) {
+        indices = getSourceIndices(op, indices);
+        tensor = op.getSrc();
+        return true;
+      })
       .Case([&](tensor::PadOp op) {
         return stepShifted(op.getSource(), op.getMixedLowPad(), -1, tensor,
                            indices);
@@ -315,11 +303,6 @@ bool ProductFinder::followElementwise(linalg::GenericOp op) {
 }
 
 bool ProductFinder::follow(Operation *op) {
-  auto followReshaped = [&](Value source, Value result) {
-    places[result] =
-        reshape(places[source], getShape(source), getShape(result), context);
-    return true;
-  };
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case(
           [&](linalg::GenericOp generic) { return followElementwise(generic); })
@@ -334,7 +317,9 @@ bool ProductFinder::follow(Operation *op) {
         return true;
       })
       .Case<tensor::CollapseShapeOp, tensor::ExpandShapeOp>([&](auto reshaped) {
-        return followReshaped(reshaped.getSrc(), reshaped.getResult());
+        Indices to = getResultIndices(reshaped, places[reshaped.getSrc()]);
+        places[reshaped.getResult()] = std::move(to);
+        return true;
       })
       .Default([](Operation *) { return false; });
 }
@@ -377,6 +362,11 @@ void ProductFinder::findInsides() {
     OpOperand &operand = op->getOpOperand(side->operand);
     AffineMap map = op.getMatchingIndexingMap(&operand);
     AffineExpr number = sources.find(operand.get(), Indices(map.getResults()));
+    if (number)
+      llvm::stable_sort(side->loops, [&](unsigned one, unsigned other) {
+        return std::abs(findStep(number, one, loops)) >
+               std::abs(findStep(number, other, loops));
+      });
     std::optional<unsigned> own = findInner(op, side->loops);
     side->hasTermsInside =
         !own || (number && term && findStep(number, *own, loops) != 1 &&

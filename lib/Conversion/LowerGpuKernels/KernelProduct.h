@@ -19,9 +19,10 @@ namespace mlir::hfta {
 /// One side of a product: the loops along which only one of its operands
 /// changes.
 struct ProductSide {
-  unsigned operand;            ///< of the op
-  SmallVector<unsigned> loops; ///< in the op's order
-  int64_t size;                ///< of all of them
+  unsigned operand; ///< of the op
+  /// Those last along which the operand's elements are nearest to each other.
+  SmallVector<unsigned> loops;
+  int64_t size; ///< of all of them
   /// Whether neighbours in memory are neighbouring terms, not neighbours along
   /// this side.
   bool hasTermsInside;

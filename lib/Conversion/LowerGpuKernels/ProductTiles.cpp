@@ -55,7 +55,8 @@ ProductTiles::ProductTiles(OpBuilder &builder, Block *block,
 void ProductTiles::placeThread(Value thread) {
   int64_t threads = tile.countThreads();
   int64_t ofGroup = tile.countGroupThreads();
-  group = apply((d0 % threads).floorDiv(ofGroup), thread);
+  group = tile.groups == 1 ? puller.index(0)
+                           : apply((d0 % threads).floorDiv(ofGroup), thread);
   inGroup = apply(d0 % ofGroup, thread);
   int64_t rowTiles = llvm::divideCeil(product.rows.size, tile.rows);
   int64_t columnTiles = llvm::divideCeil(product.columns.size, tile.columns);

@@ -104,13 +104,12 @@ FailureOr<Value> ElementPuller::pullPadded(tensor::PadOp op,
 }
 
 FailureOr<Value> ElementPuller::pullReshaped(Value source,
-                                             RankedTensorType from,
-                                             RankedTensorType to,
+                                             ArrayRef<AffineExpr> from,
                                              ArrayRef<Value> indices) {
-  AffineExpr number = builder.getAffineConstantExpr(0);
-  for (auto [axis, size] : llvm::enumerate(to.getShape()))
-    number = number * size + builder.getAffineDimExpr(axis);
-  return pull(source, delinearize(number, indices, from.getShape()));
+  SmallVector<Value> own;
+  for (AffineExpr expression : from)
+    own.push_back(apply(expression, indices));
+  return pull(source, own);
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,0 +1,64 @@
+//===- ReshapedIndices.cpp - Where reshaping leaves an element ------------===//
+
+#include "ReshapedIndices.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+using Indices = SmallVector<AffineExpr>;
+
+/// Of each group of axes the number in row-major order.
+static Indices join(ArrayRef<AffineExpr> indices, ArrayRef<int64_t> shape,
+                    ArrayRef<ReassociationIndices> groups,
+                    MLIRContext *context) {
+  Indices joined;
+  for (const ReassociationIndices &group : groups) {
+    AffineExpr number = getAffineConstantExpr(0, context);
+    for (int64_t axis : group)
+      number = number * shape[axis] + indices[axis];
+    joined.push_back(number);
+  }
+  return joined;
+}
+
+/// The axes of each group from their number. Without groups all have one
+/// element.
+static Indices split(ArrayRef<AffineExpr> joined, ArrayRef<int64_t> shape,
+                     ArrayRef<ReassociationIndices> groups,
+                     MLIRContext *context) {
+  Indices indices(shape.size(), getAffineConstantExpr(0, context));
+  for (auto [number, group] : llvm::zip(joined, groups)) {
+    AffineExpr left = number;
+    for (int64_t axis : llvm::reverse(group)) {
+      // Of no elements at all an index is never used.
+      int64_t size = std::max<int64_t>(shape[axis], 1);
+      indices[axis] = axis == group.front() ? left : left % size;
+      left = left.floorDiv(size);
+    }
+  }
+  return indices;
+}
+
+Indices hfta::getSourceIndices(tensor::ExpandShapeOp op,
+                               ArrayRef<AffineExpr> indices) {
+  return join(indices, op.getResultType().getShape(),
+              op.getReassociationIndices(), op.getContext());
+}
+
+Indices hfta::getSourceIndices(tensor::CollapseShapeOp op,
+                               ArrayRef<AffineExpr> indices) {
+  return split(indices, op.getSrcType().getShape(),
+               op.getReassociationIndices(), op.getContext());
+}
+
+Indices hfta::getResultIndices(tensor::ExpandShapeOp op,
+                               ArrayRef<AffineExpr> indices) {
+  return split(indices, op.getResultType().getShape(),
+               op.getReassociationIndices(), op.getContext());
+}
+
+Indices hfta::getResultIndices(tensor::CollapseShapeOp op,
+                               ArrayRef<AffineExpr> indices) {
+  return join(indices, op.getSrcType().getShape(), op.getReassociationIndices(),
+              op.getContext());
+}
