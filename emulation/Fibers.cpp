@@ -37,7 +37,10 @@ hfta_switch_fiber:
   .size hfta_switch_fiber, .-hfta_switch_fiber
 )");
 
+/// Of a thread, and of what lies below: whoever overflows is noticed.
 static constexpr size_t kStackBytes = size_t(128) << 10;
+static constexpr size_t kGuardBytes = size_t(4) << 10;
+static constexpr size_t kThreadBytes = kGuardBytes + kStackBytes;
 
 static char *stacks;
 static void *pointers[kMost]; ///< of the stacks
@@ -59,7 +62,7 @@ void fibers::wait() { hfta_switch_fiber(&pointers[current], mainPointer); }
 /// As if it had been left by hfta_switch_fiber just before `begin`.
 static void prepare(unsigned thread) {
   constexpr size_t kSaved = 6;
-  auto *top = reinterpret_cast<void **>(stacks + (thread + 1) * kStackBytes);
+  auto *top = reinterpret_cast<void **>(stacks + (thread + 1) * kThreadBytes);
   *--top = nullptr; // where `begin` would return to
   *--top = reinterpret_cast<void *>(begin);
   for (size_t i = 0; i < kSaved; ++i)
@@ -68,15 +71,21 @@ static void prepare(unsigned thread) {
   hasEnded[thread] = false;
 }
 
+static void allocate() {
+  void *memory = mmap(nullptr, kMost * kThreadBytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED)
+    std::abort();
+  stacks = static_cast<char *>(memory);
+  for (unsigned thread = 0; thread < kMost; ++thread)
+    if (mprotect(stacks + thread * kThreadBytes, kGuardBytes, PROT_NONE) != 0)
+      std::abort();
+}
+
 bool fibers::run(unsigned count, void (*body)(void *), unsigned (*next)(void *),
                  void *argument) {
-  if (!stacks) {
-    void *memory = mmap(nullptr, kMost * kStackBytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-      std::abort();
-    stacks = static_cast<char *>(memory);
-  }
+  if (!stacks)
+    allocate();
   currentBody = body;
   currentArgument = argument;
   for (unsigned thread = 0; thread < count; ++thread)

@@ -1,6 +1,7 @@
 //===- NodeTest.cpp - One of ONNX's node tests ----------------------------===//
 
 #include "NodeTest.h"
+#include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Driver/Phases.h"
 #include "Hfta/Import/Onnx/Import.h"
@@ -177,12 +178,15 @@ OwningOpRef<ModuleOp> NodeTest::import(ArrayRef<JobFlag> flags) {
 NodeResult NodeTest::lower(ModuleOp module) {
   PipelineSettings settings;
   settings.verifySums = true;
+  settings.byElements = computesByThreads();
   module->setAttr(HftaDialect::kTargetAttrName,
                   getCpuTarget(&context, "x86-64-v3"));
   for (const PhaseInfo *phase : getPath(TargetKind::cpu)) {
     if (!phase->addPasses)
       continue;
     PassManager passes(&context, ModuleOp::getOperationName());
+    if (phase->phase == Phase::llvm && computesByThreads())
+      buildThreadsOnHostPipeline(passes);
     phase->addPasses(passes, settings);
     if (succeeded(passes.run(module)))
       continue;

@@ -68,7 +68,14 @@ bool BlockThreads::runFor(const hfta_task_call &call, const hfta_launch &launch,
 bool BlockThreads::run(const hfta_task_call &call,
                        const hfta_launch &launch) const {
   bool works = true;
-  for (int64_t i = 0; i < (launch.per_copy ? call.copy_count : 1); ++i)
+  for (int64_t i = 0; launch.per_copy && i < call.copy_count; ++i)
     works &= runFor(call, launch, i);
-  return works;
+  if (launch.per_copy)
+    return works;
+  int64_t position = 0;
+  while (launch.copy >= 0 && position < call.copy_count &&
+         hfta_call_copy(&call, position) != launch.copy)
+    ++position;
+  return (launch.copy >= 0 && position == call.copy_count) ||
+         runFor(call, launch, position);
 }

@@ -18,7 +18,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-static bool computesByThreads() {
+bool hfta::computesByThreads() {
   const char *kernels = std::getenv("HFTA_TEST_KERNELS");
   return kernels && StringRef(kernels) == "threads";
 }

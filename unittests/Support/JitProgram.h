@@ -15,6 +15,9 @@
 
 namespace mlir::hfta {
 
+/// Whether HFTA_TEST_KERNELS is `threads`.
+bool computesByThreads();
+
 /// A module of tasks, of phase `train`, to phase `llvm`. Where
 /// HFTA_TEST_KERNELS is `threads`, kernels compute element by element, as
 /// threads of a GPU do.

@@ -1,6 +1,8 @@
 //===- ElementPuller.cpp - Kernels element by element ---------------------===//
 
 #include "ElementPuller.h"
+#include "Hfta/Conversion/LowerGpuKernels.h"
+#include "ProductTiles.h"
 #include "ReshapedIndices.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -443,9 +445,11 @@ FailureOr<Value> ElementPuller::addTerms(linalg::GenericOp op,
   SmallVector<Value> context(indices);
   llvm::append_range(context, running);
   size_t level = findLevel(context);
-  if (std::optional<SumCombiner> combiner = findShared(op, result, level))
-    return shareTerms(op, loops, reduced, result, *combiner, running.front(),
-                      level);
+  if (op->hasAttr(kSumLanesAttrName))
+    return addLanes(op, loops, reduced, running.front(), level);
+  if (std::optional<ProductTile> tile = ProductTile::get(op);
+      tile && tile->groups > 1)
+    return addGroups(op, loops, reduced, running.front(), level);
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   Value zero = index(0), one = index(1);
   SmallVector<Value> ends;
@@ -480,47 +484,4 @@ FailureOr<Value> ElementPuller::addTerms(linalg::GenericOp op,
     sums.assign(loop.getResults().begin(), loop.getResults().end());
   }
   return sums.front();
-}
-
-std::optional<SumCombiner> ElementPuller::findShared(linalg::GenericOp op,
-                                                     unsigned result,
-                                                     size_t level) const {
-  bool diverges =
-      llvm::any_of(ArrayRef(scopes).take_front(level + 1),
-                   [](const Scope &scope) { return scope.diverges; });
-  if (!sumLanes || diverges || findRunning(op, result).size() != 1)
-    return std::nullopt;
-  return findCombiner(op, result);
-}
-
-/// Each thread adds up every so-and-so-manieth term.
-FailureOr<Value> ElementPuller::shareTerms(
-    linalg::GenericOp op, SmallVector<Value> loops, ArrayRef<unsigned> reduced,
-    unsigned result, const SumCombiner &combiner, Value begin, size_t level) {
-  Location loc = op.getLoc();
-  sharesSum = true;
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges(), sizes;
-  for (unsigned loop : reduced)
-    sizes.push_back(ranges[loop]);
-  Value end = index(llvm::product_of(sizes)), step = index(sumLanes->count);
-  setInsertionPoint(level);
-  Value from = combiner.begin(builder, loc, sumLanes->lane, begin);
-  auto loop = scf::ForOp::create(builder, loc, sumLanes->lane, end, step, from);
-  SmallVector<Scope> outer = scopes;
-  scopes.truncate(level + 1);
-  scopes.push_back({loop.getBody(), loop, false, true});
-  SmallVector<Value> numbers =
-      delinearize(builder.getAffineDimExpr(0), loop.getInductionVar(), sizes);
-  for (auto [which, number] : llvm::zip(reduced, numbers))
-    loops[which] = number;
-  SmallVector<Value> outputs(op.getNumDpsInits());
-  outputs[result] = loop.getRegionIterArg(0);
-  FailureOr<Value> sum = computeBody(op, loops, outputs, result);
-  scopes = outer;
-  if (failed(sum))
-    return failure();
-  builder.setInsertionPointToEnd(loop.getBody());
-  scf::YieldOp::create(builder, loc, *sum);
-  builder.setInsertionPointAfter(loop);
-  return sumLanes->combine(builder, loc, loop.getResult(0), combiner);
 }

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
+#include <array>
 #include <functional>
 #include <map>
 
@@ -23,7 +24,8 @@ namespace mlir::hfta {
 /// Builds what computes elements of the tensors of one kernel's body. Each
 /// value stands in the outermost loop in which it can be computed, once for all
 /// that ask for it there. The terms of a sum are added in the order of the op's
-/// reduction loops, to the element that it starts from.
+/// reduction loops, to the element that it starts from; but where the op says
+/// so, those of some lanes or groups are, and then what these have.
 class ElementPuller {
 public:
   /// Builds at the end of a block, before its terminator if there is one, and
@@ -37,8 +39,6 @@ public:
   /// From here on several threads add up each sum together, where all of them
   /// get there.
   void shareSums(const SumLanes &lanes) { sumLanes = lanes; }
-  /// Whether there was such a sum.
-  bool hasSharedSums() const { return sharesSum; }
 
   /// The element of a tensor, or of what computes it; the indices lie in it.
   /// Fails with an error on an op that has no single elements.
@@ -117,13 +117,24 @@ private:
   FailureOr<Value> addTerms(linalg::GenericOp op, SmallVector<Value> loops,
                             ArrayRef<unsigned> reduced, unsigned result,
                             ArrayRef<Value> indices);
-  /// What several threads add up together; nothing where it's none of that.
-  std::optional<SumCombiner> findShared(linalg::GenericOp op, unsigned result,
-                                        size_t level) const;
-  FailureOr<Value> shareTerms(linalg::GenericOp op, SmallVector<Value> loops,
-                              ArrayRef<unsigned> reduced, unsigned result,
-                              const SumCombiner &combiner, Value begin,
-                              size_t level);
+  /// A loop over some terms, by their number, from and to which it goes; its
+  /// body is built, and the loop stands in the scope of a level.
+  FailureOr<Value> addSome(linalg::GenericOp op, SmallVector<Value> loops,
+                           ArrayRef<unsigned> reduced, unsigned result,
+                           Value begin, std::array<Value, 3> range,
+                           size_t level, bool diverges);
+  /// Whether all threads of a block get to what is built in a level.
+  bool meetIn(size_t level) const;
+  FailureOr<Value> addLanes(linalg::GenericOp op, ArrayRef<Value> loops,
+                            ArrayRef<unsigned> reduced, Value begin,
+                            size_t level);
+  FailureOr<Value> addLanesAlone(linalg::GenericOp op, ArrayRef<Value> loops,
+                                 ArrayRef<unsigned> reduced, Value begin,
+                                 const SumCombiner &combiner, int64_t lanes,
+                                 size_t level);
+  FailureOr<Value> addGroups(linalg::GenericOp op, ArrayRef<Value> loops,
+                             ArrayRef<unsigned> reduced, Value begin,
+                             size_t level);
   FailureOr<Value> pullSlice(tensor::ExtractSliceOp op,
                              ArrayRef<Value> indices);
   FailureOr<Value> pullInsertion(tensor::InsertSliceOp op,
@@ -148,7 +159,6 @@ private:
   SmallVector<Scope> scopes;
   DenseMap<Value, Value> places, owned;
   std::optional<SumLanes> sumLanes;
-  bool sharesSum = false;
   DenseMap<Value, Carried> carried;
   /// Of loops that carry tensors: their numbers.
   IRMapping iterations;

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -180,60 +181,9 @@ static std::optional<unsigned> findInner(linalg::GenericOp op,
 // Products
 //===----------------------------------------------------------------------===//
 
-namespace {
-class ProductFinder {
-public:
-  explicit ProductFinder(func::FuncOp kernel)
-      : kernel(kernel), context(kernel.getContext()) {}
-
-  std::optional<KernelProduct> find();
-
-private:
-  bool findOp();
-  bool hasPlainBody();
-  bool sortLoops();
-  bool followResults();
-  bool follow(Operation *op);
-  bool followElementwise(linalg::GenericOp op);
-  void findInsides();
-  int64_t count(ArrayRef<unsigned> loops) {
-    SmallVector<int64_t> sizes = product.op.getStaticLoopRanges();
-    int64_t product = 1;
-    for (unsigned loop : loops)
-      product *= sizes[loop];
-    return product;
-  }
-
-  func::FuncOp kernel;
-  MLIRContext *context;
-  KernelProduct product;
-  /// Of what is made of the product's elements: where they are.
-  DenseMap<Value, Indices> places;
-};
-} // namespace
-
-bool ProductFinder::findOp() {
-  Block &body = kernel.getBody().front();
-  for (Operation &op : body) {
-    if (isa<LoopLikeOpInterface>(op))
-      return false;
-    auto generic = dyn_cast<linalg::GenericOp>(op);
-    if (!generic || generic.getNumReductionLoops() == 0)
-      continue;
-    if (product.op)
-      return false;
-    product.op = generic;
-  }
-  linalg::GenericOp op = product.op;
-  return op && op.getNumDpsInputs() == 2 && op.getNumDpsInits() == 1 &&
-         llvm::all_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>) &&
-         op.getDpsInits().front().getDefiningOp<linalg::FillOp>() &&
-         hasPlainBody();
-}
-
 /// The product of the two operands, wider perhaps, is added to the sum.
-bool ProductFinder::hasPlainBody() {
-  Block *body = product.op.getBody();
+static bool hasPlainBody(linalg::GenericOp op) {
+  Block *body = op.getBody();
   auto widen = [](Value value) {
     if (auto wider = value.getDefiningOp<arith::ExtFOp>())
       return wider.getIn();
@@ -246,7 +196,21 @@ bool ProductFinder::hasPlainBody() {
          fma.getC() == body->getArgument(2);
 }
 
-bool ProductFinder::sortLoops() {
+/// Sums start from zero.
+static bool startsFromZero(linalg::GenericOp op) {
+  auto fill = op.getDpsInits().front().getDefiningOp<linalg::FillOp>();
+  return fill && matchPattern(fill.getInputs().front(), m_PosZeroFloat());
+}
+
+static int64_t countIterations(linalg::GenericOp op, ArrayRef<unsigned> loops) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  int64_t count = 1;
+  for (unsigned loop : loops)
+    count *= sizes[loop];
+  return count;
+}
+
+static bool sortLoops(KernelProduct &product) {
   linalg::GenericOp op = product.op;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   product.rows.operand = 0;
@@ -265,10 +229,10 @@ bool ProductFinder::sortLoops() {
     else
       return false;
   }
-  product.rows.size = count(product.rows.loops);
-  product.columns.size = count(product.columns.loops);
-  product.batchCount = count(product.batches);
-  product.termCount = count(product.terms);
+  product.rows.size = countIterations(op, product.rows.loops);
+  product.columns.size = countIterations(op, product.columns.loops);
+  product.batchCount = countIterations(op, product.batches);
+  product.termCount = countIterations(op, product.terms);
   // The result's elements are those of the parallel loops.
   return maps[2].isProjectedPermutation() &&
          maps[2].getNumResults() == op.getNumParallelLoops() &&
@@ -276,9 +240,71 @@ bool ProductFinder::sortLoops() {
          product.batchCount > 0 && product.termCount > 0;
 }
 
+std::optional<KernelProduct> hfta::getProduct(linalg::GenericOp op) {
+  KernelProduct product;
+  product.op = op;
+  bool isOne =
+      op.getNumReductionLoops() > 0 && op.getNumDpsInputs() == 2 &&
+      op.getNumDpsInits() == 1 &&
+      llvm::all_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>) &&
+      startsFromZero(op) && hasPlainBody(op) && sortLoops(product);
+  return isOne ? std::optional(product) : std::nullopt;
+}
+
+namespace {
+class ProductFinder {
+public:
+  explicit ProductFinder(func::FuncOp kernel)
+      : kernel(kernel), context(kernel.getContext()) {}
+
+  std::optional<KernelProduct> find();
+
+private:
+  bool findOp();
+  bool followResults();
+  bool follow(Operation *op);
+  bool followElementwise(linalg::GenericOp op);
+  void findInsides();
+
+  func::FuncOp kernel;
+  MLIRContext *context;
+  KernelProduct product;
+  /// Of what is made of the product's elements: where they are.
+  DenseMap<Value, Indices> places;
+};
+} // namespace
+
+bool ProductFinder::findOp() {
+  linalg::GenericOp sum;
+  for (Operation &op : kernel.getBody().front()) {
+    if (isa<LoopLikeOpInterface>(op))
+      return false;
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    if (!generic || generic.getNumReductionLoops() == 0)
+      continue;
+    if (sum)
+      return false;
+    sum = generic;
+  }
+  std::optional<KernelProduct> found =
+      sum ? getProduct(sum) : std::optional<KernelProduct>();
+  if (found)
+    product = *found;
+  return found.has_value();
+}
+
 /// All operands that are made of the product's elements have the same one.
 bool ProductFinder::followElementwise(linalg::GenericOp op) {
   if (op.getNumReductionLoops() > 0)
+    return false;
+  // An element that the body looks up is another one.
+  WalkResult lookups = op.getBody()->walk([&](Operation *inner) {
+    return llvm::any_of(inner->getOperands(),
+                        [&](Value value) { return places.contains(value); })
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  if (lookups.wasInterrupted())
     return false;
   std::optional<Indices> loops;
   for (OpOperand &operand : op->getOpOperands()) {
@@ -291,8 +317,6 @@ bool ProductFinder::followElementwise(linalg::GenericOp op) {
       return false;
     loops = own;
   }
-  if (!loops) // read by its body alone
-    return false;
   for (OpResult result : op->getResults()) {
     AffineMap map = op.getIndexingMapMatchingResult(result);
     if (!map.isPermutation())
@@ -381,7 +405,7 @@ void ProductFinder::findInsides() {
 }
 
 std::optional<KernelProduct> ProductFinder::find() {
-  if (!findOp() || !sortLoops() || !followResults())
+  if (!findOp() || !followResults())
     return std::nullopt;
   findInsides();
   return product;

@@ -43,11 +43,14 @@ struct KernelProduct {
   bool storesRowsInside;
 };
 
+/// What of it follows from the op alone; nothing where the op is no product.
+std::optional<KernelProduct> getProduct(linalg::GenericOp op);
+
 /// Nothing where the kernel, on tensors, isn't such a product.
 std::optional<KernelProduct> findProduct(func::FuncOp kernel);
 
-/// Whether an op's neighbouring terms are neighbours in memory, as far as its
-/// first operand goes.
+/// Whether an op's neighbouring terms are neighbours in the memory of an
+/// argument, as far as its first operand goes.
 bool hasTermsInside(linalg::GenericOp op);
 
 } // namespace mlir::hfta

@@ -154,7 +154,7 @@ SumLanes KernelThreader::placeLanes(ElementPuller &puller, int64_t lanes) {
       builder, loc, arith::CmpIPredicate::ule, element, last);
   isStoring = arith::AndIOp::create(builder, loc, isStoring, isElement);
   item = arith::MinUIOp::create(builder, loc, element, last);
-  return {&shared, lane, lanes, slot, areInside ? 1 : elements, kSumThreads};
+  return {&shared, lane, slot, areInside ? 1 : elements, kSumThreads};
 }
 
 /// All elements are computed before one is stored: a result may lie where an

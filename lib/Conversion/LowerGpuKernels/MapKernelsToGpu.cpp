@@ -1,7 +1,8 @@
 //===- MapKernelsToGpu.cpp - What threads and blocks compute --------------===//
 //
-// The choices follow from one copy's shapes. Which threads add up a sum decides
-// on its bits; which compute a product doesn't.
+// The parts in which an op's terms are added up decide on bits: they follow
+// from the op alone, as it is for one copy, and not from the kernel that it is
+// in. Who adds them up follows from the kernel.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Conversion/LowerGpuKernels.h"
@@ -49,6 +50,10 @@ void ProductTile::set(linalg::GenericOp op) const {
 int64_t ProductTile::countBlocks(const KernelProduct &product) const {
   return product.batchCount * llvm::divideCeil(product.rows.size, rows) *
          llvm::divideCeil(product.columns.size, columns);
+}
+
+int64_t ProductTile::countSteps(int64_t termCount) const {
+  return llvm::divideCeil(termCount, terms * groups);
 }
 
 namespace {
@@ -178,45 +183,72 @@ static bool isAskedByAll(linalg::GenericOp op) {
   return true;
 }
 
-/// The longest sum of a kernel; null where no threads can share one.
-static linalg::GenericOp findLongestSum(func::FuncOp kernel) {
-  linalg::GenericOp longest;
-  for (Operation &op : kernel.getBody().front()) {
-    if (isa<LoopLikeOpInterface>(op))
-      return linalg::GenericOp();
-    auto generic = dyn_cast<linalg::GenericOp>(op);
-    if (!generic || generic.getNumReductionLoops() == 0)
-      continue;
-    if (!isAskedByAll(generic))
-      return linalg::GenericOp();
-    bool isShared = generic->getNumResults() == 1 && findCombiner(generic, 0);
-    if (isShared && (!longest || countTerms(generic) > countTerms(longest)))
-      longest = generic;
-  }
-  return longest;
+/// Whether neighbouring terms are neighbours in the first operand.
+static bool hasTermsLast(linalg::GenericOp op) {
+  AffineMap map = op.getIndexingMapsArray().front();
+  std::optional<unsigned> term;
+  for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (kind == utils::IteratorType::reduction)
+      term = loop;
+  return term && map.getNumResults() > 0 &&
+         map.getResults().back().isFunctionOfDim(*term);
 }
 
-static void shareSums(func::FuncOp kernel, bool always) {
-  linalg::GenericOp sum = findLongestSum(kernel);
-  int64_t ofThread = always ? 1 : kTermsOfThread;
-  if (!sum || countTerms(sum) < 4 * ofThread)
-    return;
-  int64_t items = 1;
-  for (Value result : kernel.getBody().front().getTerminator()->getOperands())
-    items = std::max(items,
-                     cast<RankedTensorType>(result.getType()).getNumElements());
-  bool areTermsInside = hasTermsInside(sum);
-  int64_t wanted = kThreadsAtOnce / kCopies / items;
+/// How many threads share one of an op's sums; 1: each has its own.
+static int64_t chooseLanes(linalg::GenericOp op, bool always) {
+  int64_t ofThread = always ? 1 : kTermsOfThread, terms = countTerms(op);
+  if (op->getNumResults() != 1 || !findCombiner(op, 0) || terms < 4 * ofThread)
+    return 1;
+  int64_t sums = std::max<int64_t>(
+      cast<RankedTensorType>(op->getResult(0).getType()).getNumElements(), 1);
+  int64_t wanted = kThreadsAtOnce / kCopies / sums;
   // A warp reads neighbours.
-  if (areTermsInside)
+  if (hasTermsLast(op))
     wanted = std::max<int64_t>(wanted, 32);
-  int64_t lanes = std::min({wanted, countTerms(sum) / ofThread, kSumThreads});
-  lanes = lanes < 2 ? 1 : llvm::bit_floor<uint64_t>(lanes);
-  if (lanes < 4)
+  int64_t lanes = std::min({wanted, terms / ofThread, kSumThreads});
+  return lanes < 4 ? 1 : llvm::bit_floor<uint64_t>(lanes);
+}
+
+/// Says of each sum in which parts its terms are added.
+static void markSums(func::FuncOp kernel, bool always) {
+  Builder builder(kernel.getContext());
+  for (auto op : kernel.getBody().front().getOps<linalg::GenericOp>()) {
+    if (op.getNumReductionLoops() == 0)
+      continue;
+    if (std::optional<KernelProduct> product = getProduct(op)) {
+      if (std::optional<ProductTile> tile =
+              ProductTile::choose(*product, always))
+        tile->set(op);
+      continue;
+    }
+    int64_t lanes = chooseLanes(op, always);
+    if (lanes > 1)
+      op->setAttr(kSumLanesAttrName, builder.getI64IntegerAttr(lanes));
+  }
+}
+
+/// Lets threads add up a kernel's sums together, if all get to them.
+static void shareSums(func::FuncOp kernel) {
+  linalg::GenericOp widest;
+  int64_t most = 1;
+  Block &body = kernel.getBody().front();
+  for (auto op : body.getOps<linalg::GenericOp>()) {
+    auto lanes = op->getAttrOfType<IntegerAttr>(kSumLanesAttrName);
+    if (!lanes)
+      continue;
+    if (!isAskedByAll(op))
+      return;
+    if (lanes.getInt() > most) {
+      most = lanes.getInt();
+      widest = op;
+    }
+  }
+  bool hasLoops = llvm::any_of(body, llvm::IsaPred<LoopLikeOpInterface>);
+  if (!widest || hasLoops)
     return;
   Builder builder(kernel.getContext());
-  kernel->setAttr(kSumLanesAttrName, builder.getI64IntegerAttr(lanes));
-  if (areTermsInside)
+  kernel->setAttr(kSumLanesAttrName, builder.getI64IntegerAttr(most));
+  if (hasTermsInside(widest))
     kernel->setAttr(kLanesInsideAttrName, builder.getUnitAttr());
 }
 
@@ -230,11 +262,8 @@ struct MapKernelsToGpuPass
     if (!kernel->hasAttr(kKernelAttrName) || kernel.isDeclaration() ||
         kernel->hasAttr(kItemsAttrName))
       return;
-    if (std::optional<KernelProduct> product = findProduct(kernel))
-      if (std::optional<ProductTile> tile =
-              ProductTile::choose(*product, always))
-        return tile->set(product->op);
-    shareSums(kernel, always);
+    markSums(kernel, always);
+    shareSums(kernel);
   }
 };
 } // namespace

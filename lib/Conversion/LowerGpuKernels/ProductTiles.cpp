@@ -237,7 +237,7 @@ SmallVector<Value> ProductTiles::addTerms(Value buffer,
 }
 
 int64_t ProductTiles::countSteps() const {
-  return llvm::divideCeil(product.termCount, tile.terms * tile.groups);
+  return tile.countSteps(product.termCount);
 }
 
 /// While the terms of one step are added, those of the next are on their way.

@@ -4,9 +4,9 @@
 // columns of it. Of both operands so many terms at a time are computed by all
 // threads together, into memory that they share, while the sums of those before
 // are added up. An element's terms are added one after the other, in the order
-// of the op's loops, by one thread: its bits don't follow from tiles. Where
-// there are few tiles and many terms, so many groups of threads have as many
-// parts of the terms, one after the other, whose sums are added in order.
+// of the op's loops. Where there are few tiles and many terms, so many groups
+// of threads have as many parts of the terms, whose sums are added in order: of
+// a tile these alone decide on bits.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_PRODUCTTILES_H
@@ -31,6 +31,8 @@ struct ProductTile {
   }
   int64_t countThreads() const { return groups * countGroupThreads(); }
   int64_t countBlocks(const KernelProduct &product) const;
+  /// That each group takes for its part of so many terms.
+  int64_t countSteps(int64_t termCount) const;
 
   /// An attribute of the op.
   static constexpr llvm::StringLiteral kAttrName = "hfta.tile";

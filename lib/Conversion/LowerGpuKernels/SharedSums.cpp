@@ -153,12 +153,13 @@ std::optional<SumCombiner> hfta::findCombiner(linalg::GenericOp op,
 }
 
 Value SumLanes::combine(OpBuilder &builder, Location loc, Value value,
-                        const SumCombiner &combiner) const {
-  Value values = memory->allocate(loc, {threads}, value.getType());
+                        int64_t count, const SumCombiner &combiner) const {
+  // The same memory for all sums.
+  Value values = memory->share(loc, {threads}, value.getType());
   auto constant = [&](int64_t number) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, number);
   };
-  // What was read here in the last round of a loop around it has been read.
+  // What was read here of the sum before has been read.
   SharedMemory::synchronize(builder, loc);
   Value own = arith::AddIOp::create(
       builder, loc, slot,

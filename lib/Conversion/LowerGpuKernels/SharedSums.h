@@ -60,13 +60,13 @@ std::optional<SumCombiner> findCombiner(linalg::GenericOp op, unsigned result);
 struct SumLanes {
   SharedMemory *memory;
   Value lane;      ///< which of them this thread is
-  int64_t count;   ///< of them, a power of two
   Value slot;      ///< in memory for a value a thread: that of the sum's first
   int64_t pitch;   ///< from one's slot to the next one's
   int64_t threads; ///< of a block
 
-  /// The sum of the threads' values; each of them gets it.
-  Value combine(OpBuilder &builder, Location loc, Value value,
+  /// The sum of the values of the first `count` threads, a power of two; all
+  /// get it.
+  Value combine(OpBuilder &builder, Location loc, Value value, int64_t count,
                 const SumCombiner &combiner) const;
 };
 

@@ -29,6 +29,7 @@ typedef struct run {
 typedef struct graph {
   run of;
   hfta_cu_graph_exec exec; ///< NULL: it came once
+  bool is_too_large;       ///< the driver has no memory for it
   uint64_t used;           ///< when last
 } graph;
 
@@ -312,7 +313,8 @@ static void remember(hfta_cuda_graphs *self) {
   added->used = self->now;
 }
 
-/// Where the driver has no memory for a graph, kernels go one by one.
+/// Where the driver has no memory for a graph, kernels go one by one from there
+/// on.
 static hfta_cu_result launch(hfta_cuda_graphs *self, hfta_cu_stream stream,
                              hfta_cuda_failure *failure) {
   graph *known = find(self);
@@ -321,16 +323,23 @@ static hfta_cu_result launch(hfta_cuda_graphs *self, hfta_cu_stream stream,
     return launch_run(self, stream, failure);
   }
   known->used = self->now;
-  if (!known->exec) {
-    hfta_cu_result result = build(self, known, failure);
-    if (result == HFTA_CU_OUT_OF_MEMORY || (result == 0 && !known->exec))
-      return launch_run(self, stream, failure);
-    if (result != 0)
-      return result;
+  hfta_cu_result result = 0;
+  if (!known->exec && !known->is_too_large)
+    result = build(self, known, failure);
+  if (result == 0 && known->exec) {
+    failure->call = "cuGraphLaunch";
+    snprintf(failure->of, sizeof(failure->of), "a run of tasks");
+    result = self->launcher->cuda->graph_launch(known->exec, stream);
+  } else if (result == 0) {
+    return launch_run(self, stream, failure);
   }
-  failure->call = "cuGraphLaunch";
-  snprintf(failure->of, sizeof(failure->of), "a run of tasks");
-  return self->launcher->cuda->graph_launch(known->exec, stream);
+  if (result != HFTA_CU_OUT_OF_MEMORY)
+    return result;
+  known->is_too_large = true;
+  if (known->exec)
+    self->launcher->cuda->graph_exec_destroy(known->exec);
+  known->exec = NULL;
+  return launch_run(self, stream, failure);
 }
 
 void hfta_cuda_graphs_drop(hfta_cuda_graphs *self) {

@@ -20,9 +20,10 @@ static uint64_t find_end(const range *self) {
 static bool overlap(const range *one, const range *other) {
   if (one->begin >= find_end(other) || other->begin >= find_end(one))
     return false;
-  uint64_t stride = one->stride;
-  if (stride == 0 || stride != other->stride || one->bytes > stride ||
-      other->bytes > stride)
+  // A range of one place may have any distance.
+  uint64_t stride = one->stride > 0 ? one->stride : other->stride;
+  if (stride == 0 || (other->stride > 0 && stride != other->stride) ||
+      one->bytes > stride || other->bytes > stride)
     return true;
   uint64_t ahead =
       one->begin <= other->begin

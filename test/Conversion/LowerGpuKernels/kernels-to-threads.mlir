@@ -140,12 +140,65 @@ func.func private @shared(%x: tensor<8x64xf32>) -> tensor<8xf32> attributes {hft
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<8xf32>
   %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<8xf32>) -> tensor<8xf32>
-  %sum = linalg.generic {indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<8x64xf32>) outs(%zeros : tensor<8xf32>) {
+  %sum = linalg.generic {hfta.sum_lanes = 4 : i64, indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<8x64xf32>) outs(%zeros : tensor<8xf32>) {
   ^bb0(%a: f32, %s: f32):
     %t = arith.addf %s, %a : f32
     linalg.yield %t : f32
   } -> tensor<8xf32>
   return %sum : tensor<8xf32>
+}
+
+// -----
+
+// The same sum where threads don't get to it together: one does what four would,
+// in the same order.
+// CHECK-LABEL: func.func private @alone(
+// CHECK-NOT: nvvm.barrier
+// CHECK: %[[VALUES:.+]] = memref.alloc() : memref<4xf32>
+// CHECK: scf.for %[[LANE:.+]] = %c0 to %c4
+// CHECK: arith.select
+// CHECK: %[[OWN:.+]] = scf.for %{{.+}} = %[[LANE]] to %c64 step %c4
+// CHECK: memref.store %[[OWN]], %[[VALUES]][%[[LANE]]]
+// CHECK: scf.for %{{.+}} = %c0 to %c2 step %c1
+// CHECK: arith.addf
+// CHECK: scf.for %{{.+}} = %c0 to %c1 step %c1
+// CHECK: arith.addf
+// CHECK: memref.load %[[VALUES]][%c0]
+// CHECK-NOT: nvvm.barrier
+func.func private @alone(%x: tensor<8x64xf32>) -> tensor<8xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<8xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<8xf32>) -> tensor<8xf32>
+  %sum = linalg.generic {hfta.sum_lanes = 4 : i64, indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<8x64xf32>) outs(%zeros : tensor<8xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<8xf32>
+  return %sum : tensor<8xf32>
+}
+
+// -----
+
+// A product of which no tile is computed has a tile's groups of terms.
+// CHECK-LABEL: func.func private @groups(
+// CHECK-NOT: nvvm.barrier
+// CHECK: %[[FIRST:.+]] = scf.for %{{.+}} = %c0 to %c12 step %c1
+// CHECK: math.fma
+// CHECK: %[[SECOND:.+]] = scf.for %{{.+}} = %c12 to %c18 step %c1
+// CHECK: math.fma
+// CHECK: arith.addf %[[FIRST]], %[[SECOND]]
+// CHECK-NOT: nvvm.barrier
+func.func private @groups(%x: tensor<4x18xf32>, %w: tensor<5x18xf32>) -> tensor<4x4xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<4x5xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x5xf32>) -> tensor<4x5xf32>
+  %product = linalg.generic {hfta.tile = array<i64: 4, 4, 4, 2, 2, 2>, indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<4x18xf32>, tensor<5x18xf32>) outs(%zeros : tensor<4x5xf32>) {
+  ^bb0(%a: f32, %c: f32, %s: f32):
+    %t = math.fma %a, %c, %s : f32
+    linalg.yield %t : f32
+  } -> tensor<4x5xf32>
+  %cut = tensor.extract_slice %product[0, 1] [4, 4] [1, 1] : tensor<4x5xf32> to tensor<4x4xf32>
+  return %cut : tensor<4x4xf32>
 }
 
 // -----

@@ -1,0 +1,302 @@
+//===- CudaGraphsTest.cpp - Runs of tasks as graphs of a driver's ---------===//
+//
+// By a driver that only notes what it is asked for.
+//===----------------------------------------------------------------------===//
+
+extern "C" {
+#include "device/cuda_graphs.h"
+#include "device/cuda_hazards.h"
+}
+
+#include "gtest/gtest.h"
+
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr hfta_cu_result kFailure = 999;
+
+//===----------------------------------------------------------------------===//
+// Hazards
+//===----------------------------------------------------------------------===//
+
+struct Operand {
+  uint64_t address, bytes;
+  uint32_t access;
+  uint64_t stride = 0;
+};
+
+/// Kernels one after the other, and those that each waits for.
+class Kernels {
+public:
+  ~Kernels() { hfta_cuda_hazards_free(&hazards); }
+
+  std::vector<size_t> add(const std::vector<Operand> &operands,
+                          unsigned copies = 1, uint64_t scratch = 0) {
+    std::vector<hfta_binding> bindings;
+    std::vector<uint64_t> parameters;
+    for (const Operand &operand : operands) {
+      bindings.push_back(
+          {0, 0, 0, operand.stride, operand.bytes, operand.access, 0});
+      parameters.push_back(operand.address);
+      parameters.push_back(operand.stride);
+    }
+    parameters.push_back(1 << 20);
+    hfta_launch launch = {};
+    launch.bindings = bindings.data();
+    launch.binding_count = static_cast<uint32_t>(bindings.size());
+    launch.scratch_bytes = scratch;
+    hfta_cuda_kernel kernel = {};
+    kernel.launch = &launch;
+    kernel.copies = copies;
+    kernel.parameters = parameters.data();
+    const size_t *before = nullptr;
+    size_t count = 0;
+    EXPECT_TRUE(hfta_cuda_hazards_add(&hazards, &kernel, &before, &count));
+    return {before, before + count};
+  }
+
+private:
+  hfta_cuda_hazards hazards = {};
+};
+
+using Numbers = std::vector<size_t>;
+constexpr uint32_t kRead = HFTA_ACCESS_READ, kWrite = HFTA_ACCESS_WRITE;
+
+TEST(CudaHazards, ReadersOfTheSameBytesDontWait) {
+  Kernels kernels;
+  EXPECT_EQ(kernels.add({{0, 64, kWrite}}), Numbers());
+  EXPECT_EQ(kernels.add({{0, 64, kRead}, {64, 64, kWrite}}), Numbers({0}));
+  EXPECT_EQ(kernels.add({{0, 64, kRead}, {128, 64, kWrite}}), Numbers({0}));
+  // What is read is overwritten once both have read it.
+  EXPECT_EQ(kernels.add({{32, 4, kWrite}}), Numbers({2, 1}));
+}
+
+TEST(CudaHazards, NobodyWaitsForWhatIsWaitedForAnyway) {
+  Kernels kernels;
+  kernels.add({{0, 64, kWrite}});
+  EXPECT_EQ(kernels.add({{0, 64, kRead | kWrite}}), Numbers({0}));
+  EXPECT_EQ(kernels.add({{0, 64, kRead}}), Numbers({1}));
+  EXPECT_EQ(kernels.add({{200, 64, kRead}}), Numbers());
+}
+
+TEST(CudaHazards, TensorsOfOneSlabAreApart) {
+  Kernels kernels;
+  constexpr uint64_t kSlab = 256;
+  kernels.add({{0, 64, kWrite, kSlab}}, 4);
+  EXPECT_EQ(kernels.add({{64, 64, kWrite, kSlab}}, 4), Numbers());
+  EXPECT_EQ(kernels.add({{60, 8, kRead, kSlab}}, 4), Numbers({1, 0}));
+  // Of the second copy on.
+  EXPECT_EQ(kernels.add({{kSlab + 32, 4, kRead, kSlab}}, 3), Numbers({0}));
+  // From the end of a slab to the beginning of the next one.
+  EXPECT_EQ(kernels.add({{kSlab - 4, 8, kRead, kSlab}}, 3), Numbers({0}));
+  // Past all of them, and of no distance.
+  EXPECT_EQ(kernels.add({{4 * kSlab, 64, kRead, kSlab}}, 4), Numbers());
+  EXPECT_EQ(kernels.add({{2 * kSlab, 4, kRead}}), Numbers({0}));
+}
+
+TEST(CudaHazards, ScratchMemoryIsOneForAll) {
+  Kernels kernels;
+  kernels.add({{0, 64, kWrite}}, 1, 16);
+  EXPECT_EQ(kernels.add({{64, 64, kWrite}}), Numbers());
+  EXPECT_EQ(kernels.add({{128, 64, kWrite}}, 1, 16), Numbers({0}));
+}
+
+/// As a graph that grows past what was reserved.
+TEST(CudaHazards, AChainOfMany) {
+  Kernels kernels;
+  for (size_t i = 0; i < 300; ++i)
+    EXPECT_EQ(kernels.add({{0, 64, kRead | kWrite}}),
+              i == 0 ? Numbers() : Numbers({i - 1}));
+}
+
+//===----------------------------------------------------------------------===//
+// Graphs
+//===----------------------------------------------------------------------===//
+
+/// What the driver was asked for, and what it answers.
+struct Driver {
+  std::vector<std::string> calls;
+  std::string failing;
+  hfta_cu_result failure = 0;
+
+  hfta_cu_result call(const char *name) {
+    calls.emplace_back(name);
+    return name == failing ? failure : 0;
+  }
+  std::vector<std::string> take() { return std::exchange(calls, {}); }
+};
+
+Driver driver;
+using Calls = std::vector<std::string>;
+
+hfta_cu_result launchKernel(hfta_cu_function, unsigned, unsigned, unsigned,
+                            unsigned, unsigned, unsigned, unsigned,
+                            hfta_cu_stream, void **, void **) {
+  return driver.call("launch_kernel");
+}
+hfta_cu_result createGraph(hfta_cu_graph *graph, unsigned) {
+  *graph = reinterpret_cast<hfta_cu_graph>(8);
+  return driver.call("graph_create");
+}
+hfta_cu_result destroyGraph(hfta_cu_graph) {
+  return driver.call("graph_destroy");
+}
+hfta_cu_result addKernel(hfta_cu_graph_node *node, hfta_cu_graph,
+                         const hfta_cu_graph_node *, size_t count,
+                         const hfta_cu_kernel_node *) {
+  *node = reinterpret_cast<hfta_cu_graph_node>(8);
+  return driver.call(count == 0 ? "add_free" : "add_waiting");
+}
+hfta_cu_result instantiate(hfta_cu_graph_exec *exec, hfta_cu_graph,
+                           unsigned long long) {
+  hfta_cu_result result = driver.call("graph_instantiate");
+  if (result == 0)
+    *exec = reinterpret_cast<hfta_cu_graph_exec>(8);
+  return result;
+}
+hfta_cu_result launchGraph(hfta_cu_graph_exec, hfta_cu_stream) {
+  return driver.call("graph_launch");
+}
+hfta_cu_result destroyExec(hfta_cu_graph_exec) {
+  return driver.call("exec_destroy");
+}
+
+/// A program of one task of two kernels, the second of which reads what the
+/// first one writes.
+class CudaGraphs : public testing::Test {
+protected:
+  CudaGraphs() {
+    driver = Driver();
+    cuda.launch_kernel = launchKernel;
+    cuda.graph_create = createGraph;
+    cuda.graph_destroy = destroyGraph;
+    cuda.graph_add_kernel = addKernel;
+    cuda.graph_instantiate = instantiate;
+    cuda.graph_launch = launchGraph;
+    cuda.graph_exec_destroy = destroyExec;
+    bindings[0] = {0, 0, 0, 64, 64, kWrite, 0};
+    bindings[1] = {0, 0, 0, 64, 64, kRead, 0};
+    for (size_t i = 0; i < 2; ++i) {
+      launches[i].name = i == 0 ? "first" : "second";
+      launches[i].bindings = &bindings[i];
+      launches[i].binding_count = launches[i].per_copy = 1;
+      launches[i].items = launches[i].block_threads = 32;
+    }
+    task.name = "task";
+    task.launches = launches;
+    task.launch_count = 2;
+    program.tasks = &task;
+    program.task_count = program.segment_count = 1;
+    program.copies = 4;
+    launcher.cuda = &cuda;
+    launcher.images.functions = functions;
+    launcher.images.first = &first;
+    launcher.parameters = parameters;
+    launcher.places = places;
+    graphs = hfta_cuda_graphs_create(&launcher, &program);
+  }
+  ~CudaGraphs() override { hfta_cuda_graphs_destroy(graphs); }
+
+  /// The task for the first copies, with its segment at a place.
+  Calls run(int64_t copies = 4, uintptr_t place = 4096) {
+    void *segments[] = {reinterpret_cast<void *>(place)};
+    const int32_t numbers[] = {0, 1, 2, 3};
+    const bool keeps[] = {true};
+    hfta_task_call call = {&task, segments, keeps, numbers, nullptr, copies, 7};
+    EXPECT_FALSE(hfta_cuda_graphs_has_run(graphs));
+    EXPECT_TRUE(hfta_cuda_graphs_add(graphs, &call, 0));
+    EXPECT_TRUE(hfta_cuda_graphs_has_run(graphs));
+    result = hfta_cuda_graphs_flush(graphs, nullptr, &failure);
+    return driver.take();
+  }
+
+  const Calls oneByOne = {"launch_kernel", "launch_kernel"};
+  const Calls built = {"graph_create",      "add_free",      "add_waiting",
+                       "graph_instantiate", "graph_destroy", "graph_launch"};
+
+  hfta_cuda cuda = {};
+  hfta_binding bindings[2] = {};
+  hfta_launch launches[2] = {};
+  hfta_task task = {};
+  hfta_program program = {};
+  hfta_cu_function functions[2] = {};
+  uint64_t first = 0;
+  uint64_t parameters[HFTA_CUDA_PARAMETERS] = {};
+  void *places[HFTA_CUDA_PARAMETERS] = {};
+  hfta_cuda_launcher launcher = {};
+  hfta_cuda_graphs *graphs = nullptr;
+  hfta_cuda_failure failure = {};
+  hfta_cu_result result = 0;
+};
+
+TEST_F(CudaGraphs, WhatComesAgainIsAGraph) {
+  EXPECT_EQ(run(), oneByOne);
+  EXPECT_EQ(run(), built);
+  EXPECT_EQ(run(), Calls({"graph_launch"}));
+  EXPECT_EQ(result, 0);
+}
+
+TEST_F(CudaGraphs, OtherCopiesAndOtherPlacesHaveTheirOwn) {
+  run();
+  run();
+  EXPECT_EQ(run(3), oneByOne);
+  EXPECT_EQ(run(3), built);
+  EXPECT_EQ(run(4, 8192), oneByOne);
+  EXPECT_EQ(run(), Calls({"graph_launch"}));
+  EXPECT_EQ(run(3), Calls({"graph_launch"}));
+}
+
+TEST_F(CudaGraphs, TheOldestIsForgotten) {
+  run();
+  run();
+  for (uintptr_t other = 1; other <= 64; ++other)
+    run(4, 4096 + 256 * other);
+  EXPECT_EQ(run(), oneByOne);
+}
+
+TEST_F(CudaGraphs, WithoutMemoryKernelsGoOneByOne) {
+  driver.failing = "graph_instantiate";
+  driver.failure = HFTA_CU_OUT_OF_MEMORY;
+  run();
+  EXPECT_EQ(run(), Calls({"graph_create", "add_free", "add_waiting",
+                          "graph_instantiate", "graph_destroy", "launch_kernel",
+                          "launch_kernel"}));
+  EXPECT_EQ(result, 0);
+  // It isn't tried again.
+  EXPECT_EQ(run(), oneByOne);
+}
+
+TEST_F(CudaGraphs, WithoutMemoryToLaunchItAGraphIsGivenUp) {
+  run();
+  run();
+  driver.failing = "graph_launch";
+  driver.failure = HFTA_CU_OUT_OF_MEMORY;
+  EXPECT_EQ(run(), Calls({"graph_launch", "exec_destroy", "launch_kernel",
+                          "launch_kernel"}));
+  EXPECT_EQ(result, 0);
+  EXPECT_EQ(run(), oneByOne);
+}
+
+TEST_F(CudaGraphs, AFailureNamesTheKernel) {
+  driver.failing = "add_waiting";
+  driver.failure = kFailure;
+  run();
+  EXPECT_EQ(run(), Calls({"graph_create", "add_free", "add_waiting",
+                          "graph_destroy"}));
+  EXPECT_EQ(result, kFailure);
+  EXPECT_STREQ(failure.call, "cuGraphAddKernelNode");
+  EXPECT_STREQ(failure.of, "kernel 'second' of task 'task'");
+}
+
+TEST_F(CudaGraphs, AFailedLaunchIsTold) {
+  driver.failing = "graph_launch";
+  driver.failure = kFailure;
+  run();
+  run();
+  EXPECT_EQ(result, kFailure);
+  EXPECT_STREQ(failure.call, "cuGraphLaunch");
+}
+
+} // namespace
