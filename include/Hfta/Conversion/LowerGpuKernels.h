@@ -22,8 +22,10 @@ namespace mlir::hfta {
 #define GEN_PASS_DECL_HFTAMAPKERNELSTOGPU
 #include "Hfta/Conversion/Passes.h.inc"
 
-/// On kernels on tensors: how many threads add up a sum together, of a block of
-/// `kSumThreads`, and whether those are neighbours, because their terms are.
+/// On ops with reduction loops: in how many lanes their terms are added up, and
+/// then these in pairs. On kernels on tensors: how many threads of a block of
+/// `kSumThreads` do so together, and whether those are neighbours, because
+/// their terms are.
 inline constexpr llvm::StringLiteral kSumLanesAttrName = "hfta.sum_lanes";
 inline constexpr llvm::StringLiteral kLanesInsideAttrName = "hfta.lanes_inside";
 inline constexpr int64_t kSumThreads = 256;

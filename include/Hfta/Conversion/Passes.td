@@ -164,7 +164,8 @@ def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "::mlir::ModuleOp"> {
     are what an NVIDIA GPU launches as (blocks, 1, copies): of each operand the
     address of the launch's first copy and the bytes from copy to copy, then
     memory from which each thread takes its own scratch memory. A thread whose
-    number is that of an element computes it. The entry's name is the kernel's
+    number is that of an element computes it; where a block's threads work
+    together, all of them run. The entry's name is the kernel's
     without `kernel/`, in which `$` stands for what PTX's names can't have. On
     the kernel `hfta.gpu_entry` tells it, and `hfta.block_threads` the threads of
     a block.
@@ -211,7 +212,10 @@ def HftaEmulateGpu : Pass<"hfta-emulate-gpu", "::mlir::ModuleOp"> {
     Of a module of what runs on a GPU. Registers are read from an array
     `hfta_emulated_registers`, which whoever calls a kernel fills for each thread;
     a function `NAME$call` takes pointers to the parameters of kernel NAME, as
-    the driver does. Whatever else the NVVM dialect has is refused.
+    the driver does. A kernel whose blocks'
+    threads wait for each other (`nvvm.barrier`) has `NAME$block` instead, and
+    calls what `hfta_emulated_barrier` points to; what they share is one memory,
+    `hfta_emulated_shared`. Whatever else the NVVM dialect has is refused.
 
     Before:
     ```mlir
@@ -355,14 +359,18 @@ def HftaKernelsToThreads : Pass<"hfta-kernels-to-threads", "::mlir::ModuleOp"> {
 def HftaMapKernelsToGpu : Pass<"hfta-map-kernels-to-gpu", "::mlir::func::FuncOp"> {
   let summary = "Choose what threads and blocks of a GPU compute";
   let description = [{
-    Of a kernel on tensors, from one copy's shapes alone. A kernel that is one
-    matrix product is computed tile by tile: `hfta.tile` on the op says rows,
-    columns and, at a time, terms of a block, then rows and columns of a
-    thread, and how many groups of threads share the terms.
-    Where a kernel's longest sum has many terms and there are few sums,
-    `hfta.sum_lanes` on the kernel says how many threads add one up together;
-    they are neighbours where `hfta.lanes_inside` stands. Otherwise a thread
-    computes an element.
+    In which parts terms are added up decides on bits: that follows from the op
+    and one copy's shapes alone. On a product `hfta.tile` says rows, columns and,
+    at a time, terms of a block, then rows and columns of a thread, and how many
+    groups of threads have as many parts of the terms. On another op with
+    reduction loops, many terms and few results, or with terms that are
+    neighbours, `hfta.sum_lanes` says in how many lanes they are added.
+
+    A kernel that is one product, with what is done to its operands before and to
+    its elements afterwards, is computed tile by tile. In others as many threads
+    as lanes add up a sum together, where all get to it: then the kernel has
+    `hfta.sum_lanes`, too, and `hfta.lanes_inside` where they are neighbours.
+    Otherwise a thread computes an element, and adds up parts by itself.
 
     ```mlir
     func.func private @k(%x: tensor<64x784xf32>, %w: tensor<512x784xf32>) …

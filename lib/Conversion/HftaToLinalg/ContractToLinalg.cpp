@@ -2,6 +2,7 @@
 
 #include "Hfta/Conversion/HftaToLinalg.h"
 #include "LoweringUtils.h"
+#include "ProductLowering.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -60,10 +61,8 @@ private:
 };
 
 /// An operand in which the innermost axis isn't contiguous is packed first.
-struct ContractLowering : public OpConversionPattern<ContractOp> {
-  ContractLowering(const TypeConverter &converter, MLIRContext *context,
-                   ProductForm form)
-      : OpConversionPattern(converter, context), form(form) {}
+struct ContractLowering : public ProductLowering<ContractOp> {
+  using ProductLowering::ProductLowering;
 
   LogicalResult
   matchAndRewrite(ContractOp op, OpAdaptor adaptor,
@@ -88,9 +87,6 @@ struct ContractLowering : public OpConversionPattern<ContractOp> {
     rewriter.replaceOp(op, resizeElements(rewriter, loc, sum, elementType));
     return success();
   }
-
-private:
-  ProductForm form;
 };
 
 } // namespace

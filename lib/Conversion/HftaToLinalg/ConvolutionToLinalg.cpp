@@ -9,6 +9,7 @@
 #include "Convolution.h"
 #include "Hfta/Conversion/HftaToLinalg.h"
 #include "Hfta/Target/ReferenceModel.h"
+#include "ProductLowering.h"
 #include "TapPieces.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -421,16 +422,6 @@ static void replace(ConversionPatternRewriter &rewriter, ConvolutionOp op,
 }
 
 namespace {
-
-/// Lowers an op in one of the forms that products have.
-template <typename ConvolutionOp>
-struct ProductLowering : public OpConversionPattern<ConvolutionOp> {
-  ProductLowering(const TypeConverter &converter, MLIRContext *context,
-                  ProductForm form)
-      : OpConversionPattern<ConvolutionOp>(converter, context), form(form) {}
-
-  ProductForm form;
-};
 
 struct ConvLowering : public ProductLowering<ConvOp> {
   using ProductLowering::ProductLowering;

@@ -2,6 +2,7 @@
 
 #include "Convolution.h"
 #include "Hfta/Target/ReferenceModel.h"
+#include "ProductLowering.h"
 #include "TapPieces.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -252,18 +253,28 @@ Value ChannelSums::build() {
       join({channels.group, channels.output, channels.input, loops.taps}));
 }
 
+static Piece getWhole(const WeightGradient &op) {
+  Piece whole;
+  for (const TapAxis &axis : op.axes)
+    whole.push_back({{0, axis.positions}, {0, 1}, {0, axis.taps}});
+  return whole;
+}
+
+/// Nothing is cut.
+static TapPieces getWholePieces(const WeightGradient &op, const Piece &whole) {
+  SmallVector<SmallVector<AxisPiece>> cuts;
+  for (const AxisPiece &axis : whole)
+    cuts.push_back({axis});
+  return TapPieces(op.axes, std::move(cuts));
+}
+
 /// The innermost loop runs over the last spatial axis: each column of the
 /// gradient has its own sum over batch and the other spatial axes in row-major
 /// order; the columns' sums are added from first to last.
 static Value sumWithColumnsInnermost(OpBuilder &builder, Location loc,
                                      const WeightGradient &op) {
-  Piece whole;
-  SmallVector<SmallVector<AxisPiece>> cuts;
-  for (const TapAxis &axis : op.axes) {
-    whole.push_back({{0, axis.positions}, {0, 1}, {0, axis.taps}});
-    cuts.push_back({whole.back()});
-  }
-  TapPieces pieces(op.axes, std::move(cuts));
+  Piece whole = getWhole(op);
+  TapPieces pieces = getWholePieces(op, whole);
   LoopNest nest(builder, loc);
   ChannelAxes channels{op.channels, {}, {}, {}};
   channels.addGroup(nest);
@@ -340,13 +351,8 @@ static Innermost chooseInnermost(const WeightGradient &op) {
 /// positions in row-major order. Returns [(part,) g, m, c, taps…].
 static Value sumWhole(OpBuilder &builder, Location loc,
                       const WeightGradient &op) {
-  Piece whole;
-  SmallVector<SmallVector<AxisPiece>> cuts;
-  for (const TapAxis &axis : op.axes) {
-    whole.push_back({{0, axis.positions}, {0, 1}, {0, axis.taps}});
-    cuts.push_back({whole.back()});
-  }
-  TapPieces pieces(op.axes, std::move(cuts));
+  Piece whole = getWhole(op);
+  TapPieces pieces = getWholePieces(op, whole);
   LoopNest nest(builder, loc);
   ChannelAxes channels{op.channels, {}, {}, {}};
   channels.addGroup(nest);
@@ -405,10 +411,8 @@ static Value placeTaps(OpBuilder &builder, Location loc, Value sum,
 
 namespace {
 struct ConvWeightGradientLowering
-    : public OpConversionPattern<ConvWeightGradientOp> {
-  ConvWeightGradientLowering(const TypeConverter &converter,
-                             MLIRContext *context, ProductForm form)
-      : OpConversionPattern(converter, context), form(form) {}
+    : public ProductLowering<ConvWeightGradientOp> {
+  using ProductLowering::ProductLowering;
 
   LogicalResult
   matchAndRewrite(ConvWeightGradientOp op, OpAdaptor adaptor,
@@ -438,9 +442,6 @@ struct ConvWeightGradientLowering
     rewriter.replaceOp(op, resizeElements(rewriter, loc, sum, elementType));
     return success();
   }
-
-private:
-  ProductForm form;
 };
 } // namespace
 

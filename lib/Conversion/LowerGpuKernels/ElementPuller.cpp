@@ -267,57 +267,58 @@ FailureOr<Value> ElementPuller::pull(Value tensor, ArrayRef<Value> wanted) {
   }
   if (carried.contains(tensor))
     return pullCarried(tensor, indices);
+  FailureOr<Value> element = compute(tensor, indices);
+  if (failed(element))
+    return failure();
+  return remember(key, *element);
+}
+
+/// What computes the element, once it isn't known yet.
+FailureOr<Value> ElementPuller::compute(Value tensor, ArrayRef<Value> indices) {
   Operation *op = tensor.getDefiningOp();
   if (!op)
     return emitError(tensor.getLoc(), "isn't known to a thread");
   unsigned result = cast<OpResult>(tensor).getResultNumber();
-  FailureOr<Value> element =
-      llvm::TypeSwitch<Operation *, FailureOr<Value>>(op)
-          .Case([&](arith::ConstantOp constant) {
-            return pullConstant(constant, indices);
-          })
-          .Case([&](tensor::EmptyOp) -> FailureOr<Value> {
-            // Nobody asks what it is.
-            return pullSplat(
-                builder.getZeroAttr(getElementTypeOrSelf(tensor.getType())));
-          })
-          .Case([&](linalg::FillOp fill) {
-            return computeScalar(fill.getInputs().front());
-          })
-          .Case([&](linalg::GenericOp generic) {
-            return pullGeneric(generic, result, indices);
-          })
-          .Case([&](linalg::TransposeOp transpose) {
-            SmallVector<Value> from(indices.size());
-            for (auto [to, axis] : llvm::enumerate(transpose.getPermutation()))
-              from[axis] = indices[to];
-            return pull(transpose.getInput(), from);
-          })
-          .Case([&](tensor::ExtractSliceOp slice) {
-            return pullSlice(slice, indices);
-          })
-          .Case([&](tensor::InsertSliceOp insertion) {
-            return pullInsertion(insertion, indices);
-          })
-          .Case([&](tensor::PadOp pad) { return pullPadded(pad, indices); })
-          .Case<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
-              [&](auto reshape) {
-                return pullReshaped(
-                    reshape.getSrc(),
-                    getSourceIndices(reshape, getDims(indices.size())),
-                    indices);
-              })
-          .Case([&](tensor::InsertOp inserted) {
-            return pullInserted(inserted, indices);
-          })
-          .Case(
-              [&](scf::ForOp loop) { return pullLoop(loop, result, indices); })
-          .Default([&](Operation *other) -> FailureOr<Value> {
-            return other->emitError("isn't computed element by element");
-          });
-  if (failed(element))
-    return failure();
-  return remember(key, *element);
+  return llvm::TypeSwitch<Operation *, FailureOr<Value>>(op)
+      .Case([&](arith::ConstantOp constant) {
+        return pullConstant(constant, indices);
+      })
+      .Case([&](tensor::EmptyOp) -> FailureOr<Value> {
+        // Nobody asks what it is.
+        return pullSplat(
+            builder.getZeroAttr(getElementTypeOrSelf(tensor.getType())));
+      })
+      .Case([&](linalg::FillOp fill) {
+        return computeScalar(fill.getInputs().front());
+      })
+      .Case([&](linalg::GenericOp generic) {
+        return pullGeneric(generic, result, indices);
+      })
+      .Case([&](linalg::TransposeOp transpose) {
+        SmallVector<Value> from(indices.size());
+        for (auto [to, axis] : llvm::enumerate(transpose.getPermutation()))
+          from[axis] = indices[to];
+        return pull(transpose.getInput(), from);
+      })
+      .Case([&](tensor::ExtractSliceOp slice) {
+        return pullSlice(slice, indices);
+      })
+      .Case([&](tensor::InsertSliceOp insertion) {
+        return pullInsertion(insertion, indices);
+      })
+      .Case([&](tensor::PadOp pad) { return pullPadded(pad, indices); })
+      .Case<tensor::CollapseShapeOp, tensor::ExpandShapeOp>([&](auto reshape) {
+        return pullReshaped(reshape.getSrc(),
+                            getSourceIndices(reshape, getDims(indices.size())),
+                            indices);
+      })
+      .Case([&](tensor::InsertOp inserted) {
+        return pullInserted(inserted, indices);
+      })
+      .Case([&](scf::ForOp loop) { return pullLoop(loop, result, indices); })
+      .Default([&](Operation *other) -> FailureOr<Value> {
+        return other->emitError("isn't computed element by element");
+      });
 }
 
 Value ElementPuller::pullSplat(TypedAttr value) {

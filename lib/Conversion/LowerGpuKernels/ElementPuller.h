@@ -102,6 +102,7 @@ private:
   FailureOr<Value> compute(Value scalar, const IRMapping &known,
                            llvm::function_ref<FailureOr<Value>(Value)> find);
   FailureOr<Value> computeScalar(Value scalar);
+  FailureOr<Value> compute(Value tensor, ArrayRef<Value> indices);
 
   FailureOr<Value> computeNumber(OpFoldResult number);
   /// Of an axis of one element the index is known, however it was computed.

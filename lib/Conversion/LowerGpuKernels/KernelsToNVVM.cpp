@@ -90,7 +90,7 @@ private:
                                ArrayRef<LLVM::GEPArg>{bytes});
   }
   void callKernel(LLVM::LLVMFuncOp entry, Value item);
-  void skipPast(LLVM::LLVMFuncOp entry, Value item);
+  Block *skipPast(LLVM::LLVMFuncOp entry, Value item);
   int64_t getBlockThreads();
   /// Whether the threads of a block wait for each other.
   bool worksTogether() { return getNumber(kBlockThreadsAttrName) > 0; }
@@ -165,12 +165,11 @@ LogicalResult EntryBuilder::build() {
       add(multiply(read<NVVM::BlockIdXOp>(), read<NVVM::BlockDimXOp>()),
           read<NVVM::ThreadIdXOp>());
   // There are whole blocks of threads that wait for each other.
-  if (!worksTogether())
-    skipPast(entry, item);
+  Block *end = worksTogether() ? nullptr : skipPast(entry, item);
   callKernel(entry, item);
-  if (builder.getInsertionBlock() != &entry.getBody().back()) {
-    LLVM::BrOp::create(builder, loc, &entry.getBody().back());
-    builder.setInsertionPointToStart(&entry.getBody().back());
+  if (end) {
+    LLVM::BrOp::create(builder, loc, end);
+    builder.setInsertionPointToStart(end);
   }
   LLVM::ReturnOp::create(builder, loc, ValueRange());
   callee->setAttr(kBlockThreadsAttrName,
@@ -178,14 +177,15 @@ LogicalResult EntryBuilder::build() {
   return success();
 }
 
-/// What follows is for threads that have an item; the last block is for all.
-void EntryBuilder::skipPast(LLVM::LLVMFuncOp entry, Value item) {
+/// What follows is for threads that have an item. Returns the block for all.
+Block *EntryBuilder::skipPast(LLVM::LLVMFuncOp entry, Value item) {
   Block *work = &entry.getBody().emplaceBlock();
   Block *end = &entry.getBody().emplaceBlock();
   Value isOne = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ult,
                                      item, constant(items));
   LLVM::CondBrOp::create(builder, loc, isOne, work, end);
   builder.setInsertionPointToStart(work);
+  return end;
 }
 
 namespace {

@@ -3,7 +3,7 @@
 // A sum of many terms is that of several threads of a block: each adds up some
 // of the terms, and what they have is combined in pairs in memory that the
 // block shares. Which terms, and which pairs, follows from how many threads
-// there are, which follows from the kernel's shapes.
+// there are, which the op says (`hfta-map-kernels-to-gpu`).
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_SHAREDSUMS_H
@@ -26,7 +26,6 @@ public:
   Value allocate(Location loc, ArrayRef<int64_t> shape, Type elementType);
   /// The first bytes, whoever has got them.
   Value share(Location loc, ArrayRef<int64_t> shape, Type elementType);
-  int64_t getBytes() const { return bytes; }
   /// The symbol of all of it, once all is allocated.
   void declare(SymbolTable &symbols);
 

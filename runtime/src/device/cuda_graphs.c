@@ -160,29 +160,33 @@ static hfta_task_call read_call(const hfta_cuda_graphs *self, const char **at,
 // Kernels
 //===----------------------------------------------------------------------===//
 
-static void note_kernel(hfta_cuda_failure *failure, const char *call,
-                        const hfta_launch *launch, const hfta_task *task) {
-  failure->call = call;
-  snprintf(failure->of, sizeof(failure->of), "kernel '%s' of task '%s'",
-           launch->name, task->name);
-}
-
-/// Kernel by kernel.
-static hfta_cu_result launch_run(hfta_cuda_graphs *self, hfta_cu_stream stream,
-                                 hfta_cuda_failure *failure) {
+/// Gives the run's kernels to somebody, by a call of the driver's.
+static hfta_cu_result give_run(hfta_cuda_graphs *self, hfta_cuda_taker taker,
+                               void *argument, const char *name,
+                               hfta_cuda_failure *failure) {
   const char *at = self->current.bytes;
   for (uint32_t i = 0; i < self->current.calls; ++i) {
     uint32_t number;
     hfta_task_call call = read_call(self, &at, &number);
     const hfta_launch *failed = NULL;
     hfta_cu_result result =
-        hfta_cuda_launch(self->launcher, stream, &call, number, &failed);
+        hfta_cuda_give(self->launcher, &call, number, taker, argument, &failed);
     if (result != 0) {
-      note_kernel(failure, "cuLaunchKernel", failed, call.task);
+      failure->call = name;
+      snprintf(failure->of, sizeof(failure->of), "kernel '%s' of task '%s'",
+               failed->name, call.task->name);
       return result;
     }
   }
   return 0;
+}
+
+/// Kernel by kernel.
+static hfta_cu_result launch_run(hfta_cuda_graphs *self, hfta_cu_stream stream,
+                                 hfta_cuda_failure *failure) {
+  hfta_cuda_destination to = {self->launcher->cuda, stream};
+  return give_run(self, hfta_cuda_take_to_stream, &to, "cuLaunchKernel",
+                  failure);
 }
 
 /// A graph that is being built.
@@ -232,23 +236,6 @@ static hfta_cu_result add_kernel(void *argument,
                                       self->before, before_count, &node);
 }
 
-static hfta_cu_result add_kernels(hfta_cuda_graphs *self, building *of,
-                                  hfta_cuda_failure *failure) {
-  const char *at = self->current.bytes;
-  for (uint32_t i = 0; i < self->current.calls; ++i) {
-    uint32_t number;
-    hfta_task_call call = read_call(self, &at, &number);
-    const hfta_launch *failed = NULL;
-    hfta_cu_result result =
-        hfta_cuda_give(self->launcher, &call, number, add_kernel, of, &failed);
-    if (result != 0) {
-      note_kernel(failure, "cuGraphAddKernelNode", failed, call.task);
-      return result;
-    }
-  }
-  return 0;
-}
-
 /// A run that has come before; without kernels there is no graph.
 static hfta_cu_result build(hfta_cuda_graphs *self, graph *built,
                             hfta_cuda_failure *failure) {
@@ -257,7 +244,7 @@ static hfta_cu_result build(hfta_cuda_graphs *self, graph *built,
   failure->call = "cuGraphCreate";
   hfta_cu_result result = of.cuda->graph_create(&of.graph, 0);
   if (result == 0)
-    result = add_kernels(self, &of, failure);
+    result = give_run(self, add_kernel, &of, "cuGraphAddKernelNode", failure);
   if (result == 0 && of.count > 0) {
     failure->call = "cuGraphInstantiate";
     result = of.cuda->graph_instantiate(&built->exec, of.graph, 0);

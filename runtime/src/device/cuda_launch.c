@@ -114,15 +114,9 @@ hfta_cu_result hfta_cuda_give(const hfta_cuda_launcher *launcher,
   return 0;
 }
 
-/// Where kernels that are launched at once go.
-typedef struct destination {
-  const hfta_cuda *cuda;
-  hfta_cu_stream stream;
-} destination;
-
-static hfta_cu_result launch_kernel(void *argument,
-                                    const hfta_cuda_kernel *kernel) {
-  const destination *to = argument;
+hfta_cu_result hfta_cuda_take_to_stream(void *argument,
+                                        const hfta_cuda_kernel *kernel) {
+  const hfta_cuda_destination *to = argument;
   return to->cuda->launch_kernel(kernel->function, kernel->blocks, 1,
                                  kernel->copies, kernel->block_threads, 1, 1, 0,
                                  to->stream, kernel->places, NULL);
@@ -132,6 +126,7 @@ hfta_cu_result hfta_cuda_launch(const hfta_cuda_launcher *launcher,
                                 hfta_cu_stream stream,
                                 const hfta_task_call *call, uint32_t number,
                                 const hfta_launch **failed) {
-  destination to = {launcher->cuda, stream};
-  return hfta_cuda_give(launcher, call, number, launch_kernel, &to, failed);
+  hfta_cuda_destination to = {launcher->cuda, stream};
+  return hfta_cuda_give(launcher, call, number, hfta_cuda_take_to_stream, &to,
+                        failed);
 }

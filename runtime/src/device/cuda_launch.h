@@ -44,6 +44,16 @@ hfta_cu_result hfta_cuda_give(const hfta_cuda_launcher *launcher,
                               hfta_cuda_taker taker, void *argument,
                               const hfta_launch **failed);
 
+/// Where kernels that are launched one by one go.
+typedef struct hfta_cuda_destination {
+  const hfta_cuda *cuda;
+  hfta_cu_stream stream;
+} hfta_cuda_destination;
+
+/// Launches a kernel; the argument is an hfta_cuda_destination.
+hfta_cu_result hfta_cuda_take_to_stream(void *argument,
+                                        const hfta_cuda_kernel *kernel);
+
 /// Gives them to a stream.
 hfta_cu_result hfta_cuda_launch(const hfta_cuda_launcher *launcher,
                                 hfta_cu_stream stream,
