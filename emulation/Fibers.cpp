@@ -2,6 +2,7 @@
 
 #include "Fibers.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -44,7 +45,10 @@ static constexpr size_t kThreadBytes = kGuardBytes + kStackBytes;
 
 static char *stacks;
 static void *pointers[kMost]; ///< of the stacks
-static bool hasEnded[kMost];
+
+/// What a thread does, or waits for.
+enum class State { running, atBarrier, inWarp, ended };
+static State states[kMost];
 static void *mainPointer;
 static unsigned current;
 static void (*currentBody)(void *);
@@ -52,12 +56,21 @@ static void *currentArgument;
 
 static void begin() {
   currentBody(currentArgument);
-  hasEnded[current] = true;
+  states[current] = State::ended;
   for (;;)
     hfta_switch_fiber(&pointers[current], mainPointer);
 }
 
-void fibers::wait() { hfta_switch_fiber(&pointers[current], mainPointer); }
+static void suspend(State state) {
+  states[current] = state;
+  hfta_switch_fiber(&pointers[current], mainPointer);
+}
+
+void fibers::wait() { suspend(State::atBarrier); }
+
+void fibers::waitForWarp() { suspend(State::inWarp); }
+
+unsigned fibers::getThread() { return current; }
 
 /// As if it had been left by hfta_switch_fiber just before `begin`.
 static void prepare(unsigned thread) {
@@ -68,7 +81,7 @@ static void prepare(unsigned thread) {
   for (size_t i = 0; i < kSaved; ++i)
     *--top = nullptr;
   pointers[thread] = top;
-  hasEnded[thread] = false;
+  states[thread] = State::running;
 }
 
 static void allocate() {
@@ -82,6 +95,22 @@ static void allocate() {
       std::abort();
 }
 
+/// Lets neighbouring threads go on if all of them wait for each other.
+static bool release(unsigned first, unsigned end, State state) {
+  if (!std::all_of(states + first, states + end,
+                   [&](State own) { return own == state; }))
+    return false;
+  std::fill(states + first, states + end, State::running);
+  return true;
+}
+
+static bool releaseAll(unsigned count) {
+  bool goesOn = release(0, count, State::atBarrier);
+  for (unsigned first = 0; first < count; first += kWarp)
+    goesOn |= release(first, std::min(first + kWarp, count), State::inWarp);
+  return goesOn;
+}
+
 bool fibers::run(unsigned count, void (*body)(void *), unsigned (*next)(void *),
                  void *argument) {
   if (!stacks)
@@ -90,14 +119,13 @@ bool fibers::run(unsigned count, void (*body)(void *), unsigned (*next)(void *),
   currentArgument = argument;
   for (unsigned thread = 0; thread < count; ++thread)
     prepare(thread);
-  for (unsigned ended = 0; ended == 0;) {
+  do {
     for (unsigned i = 0; i < count; ++i) {
       current = next(argument);
-      hfta_switch_fiber(&mainPointer, pointers[current]);
-      ended += hasEnded[current];
+      if (states[current] == State::running)
+        hfta_switch_fiber(&mainPointer, pointers[current]);
     }
-    if (ended > 0)
-      return ended == count;
-  }
-  return true;
+  } while (releaseAll(count));
+  return std::all_of(states, states + count,
+                     [](State own) { return own == State::ended; });
 }

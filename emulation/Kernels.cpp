@@ -3,6 +3,7 @@
 #include "Emulation.h"
 #include "Fibers.h"
 #include "Hfta/Conversion/EmulatedImage.h"
+#include "TensorCores.h"
 
 #include <csetjmp>
 #include <csignal>
@@ -64,10 +65,14 @@ hfta_cu_result emulation::loadModule(const void *image,
       dlsym(out->library, emulated::kSharedBytes));
   auto *barrier =
       static_cast<void (**)()>(dlsym(out->library, emulated::kBarrier));
-  if (!out->registers || !out->shared || !sharedBytes || !barrier)
+  auto *multiply = static_cast<decltype(&tensor_cores::multiply) *>(
+      dlsym(out->library, emulated::kMultiply));
+  if (!out->registers || !out->shared || !sharedBytes || !barrier || !multiply)
     return kInvalidImage;
   out->sharedBytes = *sharedBytes;
   *barrier = fibers::wait;
+  *multiply = tensor_cores::multiply;
+  tensor_cores::setChip(tensor_cores::Chip::get(getSettings().major));
   return kSuccess;
 }
 

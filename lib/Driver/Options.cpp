@@ -166,9 +166,9 @@ static ExitCode addJobFlag(CommandLineState &state, const OptionInfo &option,
 
 static ExitCode setPrecision(CommandLineState &state, const OptionInfo &option,
                              llvm::StringRef value) {
-  static const llvm::StringRef later[] = {"bf16", "f16", "fp16", "tf32"};
+  static const llvm::StringRef later[] = {"f16", "fp16"};
   if (llvm::is_contained(later, value))
-    return checkChoice(state, option, value, getFloatTypeNames(32), later);
+    return checkChoice(state, option, value, getPrecisionNames(), later);
   return addJobFlag(state, option, value);
 }
 

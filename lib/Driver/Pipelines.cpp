@@ -61,6 +61,9 @@ void hfta::buildPlannedPipeline(OpPassManager &pm,
   pm.addPass(createHftaDescribeLayers());
   pm.addPass(createHftaFoldCasts());
   pm.addPass(createHftaDecompose());
+  HftaRoundFactorsOptions round;
+  round.narrowsMemory = options.byElements;
+  pm.addPass(createHftaRoundFactors(round));
   addCleanUp(pm);
   if (options.byElements)
     pm.addPass(createHftaSplitSums());

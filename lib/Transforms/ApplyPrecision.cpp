@@ -108,6 +108,17 @@ private:
   DenseMap<Value, Value> widened;
 };
 
+/// Notes on what will be differentiated what its products multiply, and on what
+/// is computed of data beforehand, too.
+void markProducts(ModelOp model, StringRef type) {
+  auto multiply = TypeAttr::get(getFactorType(model.getContext(), type));
+  model.walk([&](Operation *op) {
+    if (op->hasTrait<ProductTrait>() &&
+        getElementTypeOrSelf(op->getOperand(0).getType()).isF32())
+      op->setAttr(HftaDialect::kMultiplyAttrName, multiply);
+  });
+}
+
 struct ApplyPrecisionPass
     : hfta::impl::HftaApplyPrecisionBase<ApplyPrecisionPass> {
   using HftaApplyPrecisionBase::HftaApplyPrecisionBase;
@@ -123,6 +134,8 @@ struct ApplyPrecisionPass
         getFloatType(&getContext(), job->precision.accumulate);
     for (ModelOp model : getOperation().getOps<ModelOp>()) {
       applyElementTypes(model, job->precision);
+      if (!job->precision.multiply.empty())
+        markProducts(model, job->precision.multiply);
       if (compute == accumulate)
         continue;
       for (StringRef name : {"forward", "objective"})

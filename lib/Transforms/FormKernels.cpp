@@ -85,7 +85,10 @@ static bool isStructural(Operation *op) {
          op->hasTrait<OpTrait::IsTerminator>();
 }
 
-static bool isRepeated(Operation *op) { return op->hasTrait<RepeatedTrait>(); }
+static bool isRepeated(Operation *op) {
+  return op->hasTrait<RepeatedTrait>() ||
+         op->hasAttr(HftaDialect::kRepeatedAttrName);
+}
 
 static bool isAlone(Operation *op) { return op->hasTrait<AloneTrait>(); }
 

@@ -59,6 +59,17 @@ static LogicalResult checkDerivatives(Block &block, const Activity &activity) {
   return success(ok);
 }
 
+/// Products of a derivative multiply what those of the op do.
+static void passFactors(Operation &op, Block::iterator begin,
+                        Block::iterator end) {
+  Attribute multiply = op.getAttr(HftaDialect::kMultiplyAttrName);
+  if (!multiply)
+    return;
+  for (Operation &made : llvm::make_range(begin, end))
+    if (made.hasTrait<ProductTrait>())
+      made.setAttr(HftaDialect::kMultiplyAttrName, multiply);
+}
+
 /// Builds the backward of `op` and adds the contributions to `gradients`.
 static LogicalResult differentiateOp(OpBuilder &builder, Operation &op,
                                      const Activity &activity,
@@ -80,6 +91,8 @@ static LogicalResult differentiateOp(OpBuilder &builder, Operation &op,
   if (failed(cast<DifferentiableOpInterface>(op).buildBackward(
           builder, resultGradients, needed, operandGradients)))
     return failure();
+  passFactors(op, before ? std::next(before->getIterator()) : block.begin(),
+              builder.getInsertionPoint());
   for (auto [operand, isNeeded, gradient] :
        llvm::zip_equal(op.getOperands(), needed, operandGradients)) {
     if (!isNeeded)

@@ -160,6 +160,7 @@ void ContractSplitter::split() {
                                      addPart(maps[1], /*isResult=*/false),
                                      addPart(maps[2], /*isResult=*/true)}),
       TypeAttr());
+  made.getDefiningOp()->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   op.replaceAllUsesWith(addParts(builder, op.getLoc(), made));
   op.erase();
 }

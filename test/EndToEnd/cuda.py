@@ -68,7 +68,7 @@ int main(int count, char **folders) {
 """
 # Relative to the largest number of a tensor. No layer has a bias in front of batch norm:
 # its gradient would be nothing but rounding.
-NEAR = {"f64": 1e-9, "f32": 1e-4}
+NEAR = {"f64": 1e-9, "f32": 1e-4, "tf32": 5e-3, "bf16": 2e-2}
 SMALLEST = 1e-3
 CALLS = ["cuInit", "cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName",
          "cuDeviceGetAttribute", "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent",
@@ -122,7 +122,7 @@ class Check:
         what = f"{job}-{precision}"
         cpu = self.work.compile(f"{what}-cpu", make_job(job, RATES),
                                 f"--precision={precision}")
-        gpu = self.compile(what, job, f"--precision={precision}")
+        gpu = self.compile(what, job, f"--precision={precision}", chips="sm_80,sm_90")
         expected = self.work.train(cpu)
         mine = self.train(gpu, f"{what}-1", seed=1)
         self.expect_near(mine, expected, what, NEAR[precision])
@@ -131,6 +131,27 @@ class Check:
     def expect_bytes(self, mine, theirs, what, copies=COPIES):
         expect_same_checkpoint(checkpoint(mine, STEPS), checkpoint(theirs, STEPS), what,
                                copies)
+
+    def check_factors(self):
+        """On tensor cores: the same bytes whatever runs when, and near the CPU's."""
+        for job, precision in (("cnn", "tf32"), ("mlp", "bf16"), ("cnn", "bf16")):
+            gpu, expected = self.check_numbers(job, precision)
+        what = f"{job}, {precision}"
+        self.expect_bytes(self.train(gpu, "factors-2", seed=2), expected,
+                          f"{what}, seed 2")
+        apart = self.compile("factors-apart", job, f"--precision={precision}",
+                             "--no-fuse")
+        self.expect_bytes(self.train(apart, "factors-apart", seed=3), expected,
+                          f"{what} without fusion")
+        alone = self.compile("factors-alone", job, f"--precision={precision}",
+                             rates=RATES[1:2])
+        own = checkpoint(self.train(alone, "factors-alone"), STEPS)
+        expect_equal(read_safetensors(copy_file(own, 0)),
+                     read_safetensors(copy_file(checkpoint(expected, STEPS), 1)),
+                     f"{what}, copy 1 alone")
+        # Another chip adds up otherwise.
+        hopper = self.train(gpu, "factors-sm_90", device="sm_90")
+        self.expect_near(hopper, expected, f"{what} on sm_90", NEAR[precision])
 
     def check_bytes(self, job, gpu, expected):
         for seed in range(2, 5):
@@ -269,6 +290,7 @@ def main():
             programs[job] = check.check_numbers(job, precision)
         check.check_bytes(job, *programs[job])
     check.check_numbers("patches", "f64")
+    check.check_factors()
     gpu, expected = programs["mlp"]
     chips = check.check_chips(expected)
     check.check_commands(gpu, expected)

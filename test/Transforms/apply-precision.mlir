@@ -144,3 +144,21 @@ module attributes {hfta.job = {name = "j", training = false, keeps_types = true,
     }
   }
 }
+
+// -----
+
+// Products say what they multiply.
+module attributes {hfta.job = {name = "j", training = true, fuse = true, optimizer = "sgd", optimizer_flags = [], copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, hyper_parameters = [], schedule = {kind = "constant", warmup = array<f64>, minimum = array<f64>, step_size = array<f64>, gamma = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32", multiply = "tf32"}, data = [], metric = ""}} {
+  // CHECK-LABEL: hfta.model @rounded
+  hfta.model @rounded copies [0] {
+    hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<4x4xf32>
+    func.func @forward(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+      %w = hfta.read @w : tensor<4x4xf32>
+      // CHECK: hfta.contract {{.*}} {hfta.multiply = tf32}
+      %y = hfta.contract %x, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] : tensor<4x4xf32>, tensor<4x4xf32>
+      // CHECK: hfta.mul %{{.+}}, %{{.+}} : tensor
+      %z = hfta.mul %y, %y : tensor<4x4xf32>, tensor<4x4xf32>
+      return %z : tensor<4x4xf32>
+    }
+  }
+}

@@ -78,4 +78,42 @@ TEST(Fibers, ABodyMayBeLeftByAJump) {
   EXPECT_TRUE(fibers::run(kCount, runThread, chooseThread, &other));
 }
 
+/// Threads of two warps, the second of which has few.
+struct Warps {
+  static constexpr unsigned kCount = fibers::kWarp + 8;
+  unsigned next = 0;
+  unsigned arrived[2] = {0, 0};
+  bool waitsForAll = false; ///< one of them, where others wait for their warp
+};
+
+unsigned chooseOfWarps(void *argument) {
+  auto *warps = static_cast<Warps *>(argument);
+  return warps->next++ % Warps::kCount;
+}
+
+void runInWarp(void *argument) {
+  auto *warps = static_cast<Warps *>(argument);
+  unsigned own = fibers::getThread(), warp = own / fibers::kWarp;
+  if (warps->waitsForAll && own == 3)
+    return fibers::wait();
+  ++warps->arrived[warp];
+  fibers::waitForWarp();
+  EXPECT_EQ(warps->arrived[warp], warp == 0 ? fibers::kWarp : 8);
+  // The second warp is here only once.
+  if (warp == 0)
+    fibers::waitForWarp();
+  fibers::wait();
+}
+
+TEST(Fibers, WarpsGoOnByThemselves) {
+  Warps warps;
+  EXPECT_TRUE(fibers::run(Warps::kCount, runInWarp, chooseOfWarps, &warps));
+}
+
+TEST(Fibers, WhoeverWaitsForSomethingElseIsFound) {
+  Warps warps;
+  warps.waitsForAll = true;
+  EXPECT_FALSE(fibers::run(Warps::kCount, runInWarp, chooseOfWarps, &warps));
+}
+
 } // namespace

@@ -3,6 +3,7 @@
 #include "BlockThreads.h"
 #include "Fibers.h"
 #include "Hfta/Conversion/EmulatedImage.h"
+#include "TensorCores.h"
 
 #include <cstring>
 
@@ -10,9 +11,9 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 bool BlockThreads::load(ExecutionEngine &engine) {
-  void *places[3];
+  void *places[4];
   const char *names[] = {emulated::kShared, emulated::kSharedBytes,
-                         emulated::kBarrier};
+                         emulated::kBarrier, emulated::kMultiply};
   for (auto [name, place] : llvm::zip(names, places)) {
     llvm::Expected<void *> found = engine.lookup(name);
     if (!found) {
@@ -24,6 +25,8 @@ bool BlockThreads::load(ExecutionEngine &engine) {
   shared = static_cast<char *>(places[0]);
   sharedBytes = *static_cast<uint64_t *>(places[1]);
   *static_cast<void (**)()>(places[2]) = fibers::wait;
+  *static_cast<decltype(&tensor_cores::multiply) *>(places[3]) =
+      tensor_cores::multiply;
   return true;
 }
 

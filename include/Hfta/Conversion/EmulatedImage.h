@@ -31,6 +31,14 @@ inline constexpr char kBlockSuffix[] = "$block";
 /// nothing that whoever runs kernels sets.
 inline constexpr char kBarrier[] = "hfta_emulated_barrier";
 
+/// The symbol of a pointer to what the threads of a warp call to multiply small
+/// matrices together (emulation/TensorCores.h), which whoever runs kernels
+/// sets.
+inline constexpr char kMultiply[] = "hfta_emulated_multiply";
+
+/// What is multiplied, as that function is told.
+enum class Factors { kBf16, kTf32 };
+
 /// The symbols of the memory that the threads of a block share, and of its
 /// bytes, 64 bits.
 inline constexpr char kShared[] = "hfta_emulated_shared";

@@ -216,6 +216,30 @@ def HftaFoldCasts : Pass<"hfta-fold-casts"> {
   }];
 }
 
+def HftaRoundFactors : Pass<"hfta-round-factors"> {
+  let summary = "Round the operands of products to what they multiply";
+  let description = [{
+    The operands of products (ProductTrait) with `hfta.multiply` are rounded to
+    that type, and still are f32. Each is rounded by whoever makes it, or by a
+    kernel of its own. With `narrow-memory` it is in memory what it was rounded
+    to, where there are such elements, and is widened by the kernels that
+    multiply it.
+
+    ```mlir
+    %y = hfta.contract %x, %w … {hfta.multiply = bf16} : tensor<8x4xf32>, tensor<3x4xf32>
+    // ==>
+    %x16 = hfta.cast %x : tensor<8x4xf32> to bf16
+    %x32 = hfta.cast %x16 {hfta.repeated} : tensor<8x4xbf16> to f32
+    %w16 = …
+    %y = hfta.contract %x32, %w32 … {hfta.multiply = bf16} : tensor<8x4xf32>, tensor<3x4xf32>
+    ```
+  }];
+  let options = [
+    Option<"narrowsMemory", "narrow-memory", "bool", /*default=*/"false",
+           "widen what was rounded in each kernel that multiplies it">];
+  let dependentDialects = ["::mlir::hfta::HftaDialect"];
+}
+
 def HftaSplitSums : Pass<"hfta-split-sums"> {
   let summary = "Split long sums of products into parts";
   let description = [{

@@ -64,9 +64,8 @@ private:
 struct ContractLowering : public ProductLowering<ContractOp> {
   using ProductLowering::ProductLowering;
 
-  LogicalResult
-  matchAndRewrite(ContractOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
+  LogicalResult lower(ContractOp op, OpAdaptor adaptor,
+                      ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     Type elementType = getElementType(adaptor.getLhs());
     Type accumulate = op.getAccumulate().value_or(elementType);

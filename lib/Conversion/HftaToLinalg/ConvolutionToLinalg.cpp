@@ -426,9 +426,8 @@ namespace {
 struct ConvLowering : public ProductLowering<ConvOp> {
   using ProductLowering::ProductLowering;
 
-  LogicalResult
-  matchAndRewrite(ConvOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
+  LogicalResult lower(ConvOp op, OpAdaptor adaptor,
+                      ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     Activation input = Activation::get(adaptor.getInput());
     Value weight = adaptor.getWeight();
@@ -459,9 +458,8 @@ struct ConvLowering : public ProductLowering<ConvOp> {
 struct ConvInputGradientLowering : public ProductLowering<ConvInputGradientOp> {
   using ProductLowering::ProductLowering;
 
-  LogicalResult
-  matchAndRewrite(ConvInputGradientOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
+  LogicalResult lower(ConvInputGradientOp op, OpAdaptor adaptor,
+                      ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     Activation gradient = Activation::get(adaptor.getGradient());
     Value weight = adaptor.getWeight();

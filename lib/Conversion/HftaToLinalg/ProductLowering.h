@@ -5,17 +5,41 @@
 
 #include "Hfta/Conversion/HftaToLinalg.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
 namespace mlir::hfta {
 
 /// Lowers a contraction, a convolution or one of its gradients.
 template <typename Op>
 class ProductLowering : public OpConversionPattern<Op> {
 public:
+  using OpAdaptor = typename OpConversionPattern<Op>::OpAdaptor;
+
   ProductLowering(const TypeConverter &converter, MLIRContext *context,
                   ProductForm form)
       : OpConversionPattern<Op>(converter, context), form(form) {}
 
+  /// What the op multiplies is noted on the sums that are made of it.
+  LogicalResult
+  matchAndRewrite(Op op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const final {
+    Attribute multiply = op->getAttr(HftaDialect::kMultiplyAttrName);
+    Block *block = op->getBlock();
+    Operation *before = op->getPrevNode(), *behind = op->getNextNode();
+    if (failed(lower(op, adaptor, rewriter)))
+      return failure();
+    Operation *made = before ? before->getNextNode() : &block->front();
+    for (; multiply && made != behind; made = made->getNextNode())
+      if (auto sum = dyn_cast<linalg::GenericOp>(made);
+          sum && sum.getNumReductionLoops() > 0)
+        sum->setAttr(HftaDialect::kMultiplyAttrName, multiply);
+    return success();
+  }
+
 protected:
+  virtual LogicalResult lower(Op op, OpAdaptor adaptor,
+                              ConversionPatternRewriter &rewriter) const = 0;
+
   ProductForm form;
 };
 

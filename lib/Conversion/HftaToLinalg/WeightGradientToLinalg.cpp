@@ -414,9 +414,8 @@ struct ConvWeightGradientLowering
     : public ProductLowering<ConvWeightGradientOp> {
   using ProductLowering::ProductLowering;
 
-  LogicalResult
-  matchAndRewrite(ConvWeightGradientOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
+  LogicalResult lower(ConvWeightGradientOp op, OpAdaptor adaptor,
+                      ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     int64_t groups = op.getGroups();
     Type elementType = getElementType(adaptor.getInput());

@@ -57,7 +57,8 @@ static bool waits(LLVM::LLVMFuncOp function, SymbolTable &symbols) {
         auto callee = call && call.getCallee()
                           ? symbols.lookup<LLVM::LLVMFuncOp>(*call.getCallee())
                           : LLVM::LLVMFuncOp();
-        return isa<NVVM::BarrierOp>(op) || (callee && waits(callee, symbols))
+        return isa<NVVM::BarrierOp, NVVM::MmaOp>(op) ||
+                       (callee && waits(callee, symbols))
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })
@@ -96,7 +97,11 @@ private:
   LogicalResult replaceOps(LLVM::LLVMFuncOp function);
   LogicalResult replaceOp(Operation *op);
 
-  LLVM::GlobalOp registers, barrier;
+  LogicalResult replaceMultiply(NVVM::MmaOp op);
+  Value callThrough(OpBuilder &builder, Location loc, LLVM::GlobalOp pointer,
+                    Type result, ValueRange arguments);
+
+  LLVM::GlobalOp registers, barrier, multiply;
 };
 } // namespace
 
@@ -121,9 +126,9 @@ void EmulateGpuPass::createGlobals() {
       emulated::kRegisters,
       LLVM::LLVMArrayType::get(builder.getI32Type(), emulated::kRegisterCount),
       Attribute());
-  barrier =
-      createGlobal(emulated::kBarrier,
-                   LLVM::LLVMPointerType::get(&getContext()), Attribute());
+  Type pointer = LLVM::LLVMPointerType::get(&getContext());
+  barrier = createGlobal(emulated::kBarrier, pointer, Attribute());
+  multiply = createGlobal(emulated::kMultiply, pointer, Attribute());
 }
 
 /// One block runs at a time: what kernels share is the same memory.
@@ -171,16 +176,51 @@ LogicalResult EmulateGpuPass::replaceOps(LLVM::LLVMFuncOp function) {
   return success();
 }
 
+/// Calls the function that a global points to; nothing is returned of void.
+Value EmulateGpuPass::callThrough(OpBuilder &builder, Location loc,
+                                  LLVM::GlobalOp pointer, Type result,
+                                  ValueRange arguments) {
+  Value place = LLVM::AddressOfOp::create(builder, loc, pointer);
+  SmallVector<Value> operands = {LLVM::LoadOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(&getContext()), place)};
+  llvm::append_range(operands, arguments);
+  auto type = LLVM::LLVMFunctionType::get(
+      result, SmallVector<Type>(arguments.getTypes()));
+  auto call = LLVM::CallOp::create(builder, loc, type, operands);
+  return call.getNumResults() > 0 ? call.getResult() : Value();
+}
+
+/// What the function gets are words, and returns where the sums are.
+LogicalResult EmulateGpuPass::replaceMultiply(NVVM::MmaOp op) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  std::optional<NVVM::MMATypes> type = op.getMultiplicandAPtxType();
+  if (type != NVVM::MMATypes::bf16 && type != NVVM::MMATypes::tf32)
+    return op.emitError("isn't emulated");
+  emulated::Factors factors = type == NVVM::MMATypes::bf16
+                                  ? emulated::Factors::kBf16
+                                  : emulated::Factors::kTf32;
+  SmallVector<Value> arguments = {LLVM::ConstantOp::create(
+      builder, loc, builder.getI32Type(), static_cast<int64_t>(factors))};
+  llvm::append_range(arguments, op.getOperands());
+  Type pointer = LLVM::LLVMPointerType::get(&getContext());
+  Value sums = callThrough(builder, loc, multiply, pointer, arguments);
+  op.replaceAllUsesWith(
+      LLVM::LoadOp::create(builder, loc, op.getRes().getType(), sums)
+          .getResult());
+  op->erase();
+  return success();
+}
+
 LogicalResult EmulateGpuPass::replaceOp(Operation *op) {
   OpBuilder builder(op);
   Location loc = op->getLoc();
   Type pointer = LLVM::LLVMPointerType::get(&getContext());
+  if (auto product = dyn_cast<NVVM::MmaOp>(op))
+    return replaceMultiply(product);
   if (isa<NVVM::BarrierOp>(op) && op->getNumOperands() == 0) {
-    Value place = LLVM::AddressOfOp::create(builder, loc, barrier);
-    Value wait = LLVM::LoadOp::create(builder, loc, pointer, place);
-    auto type =
-        LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(&getContext()), {});
-    LLVM::CallOp::create(builder, loc, type, ValueRange(wait));
+    callThrough(builder, loc, barrier, LLVM::LLVMVoidType::get(&getContext()),
+                {});
     op->erase();
     return success();
   }

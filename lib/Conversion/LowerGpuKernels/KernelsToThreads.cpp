@@ -4,6 +4,7 @@
 #include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Conversion/LowerKernels.h"
 #include "ProductTiles.h"
+#include "TensorTiles.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -198,13 +199,17 @@ LogicalResult KernelThreader::computeTiles(const KernelProduct &product,
   ElementPuller puller = makePuller();
   setBlockThreads(tile.countThreads());
   threads = tile.countBlocks(product) * tile.countThreads();
-  ProductTiles tiles(builder, to, puller, shared, product, tile,
-                     from->getTerminator()->getOperands(), item);
-  return tiles.build(
-      [&](unsigned result, Value element, ArrayRef<Value> indices) {
-        memref::StoreOp::create(builder, element.getLoc(), element,
-                                targets[result], indices);
-      });
+  auto store = [&](unsigned result, Value element, ArrayRef<Value> indices) {
+    memref::StoreOp::create(builder, element.getLoc(), element, targets[result],
+                            indices);
+  };
+  ValueRange results = from->getTerminator()->getOperands();
+  if (TensorFactors::get(product.op))
+    return TensorTiles(builder, to, puller, shared, product, tile, results,
+                       item)
+        .build(store);
+  return ProductTiles(builder, to, puller, shared, product, tile, results, item)
+      .build(store);
 }
 
 void KernelThreader::put(OpBuilder &b, Location loc, unsigned result,

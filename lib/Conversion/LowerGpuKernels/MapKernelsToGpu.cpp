@@ -8,6 +8,7 @@
 #include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Conversion/LowerKernels.h"
 #include "ProductTiles.h"
+#include "TensorTiles.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -82,6 +83,18 @@ static constexpr TileChoice kTiles[] = {
 /// Where tiles are tested: several of them for what is small, and little code.
 static constexpr TileChoice kTestTiles[] = {{{8, 8, 4, 2, 2}, 1, 1, 4}};
 
+/// The same on tensor cores, in words of terms; at least a step of these is a
+/// group's.
+static constexpr TileChoice kTensorTiles[] = {
+    {{128, 128, 16, 8, 8}, 0.4, 0.75, 1}, {{128, 64, 16, 4, 8}, 0.25, 0.5, 1},
+    {{64, 128, 16, 4, 8}, 0.25, 0.5, 1},  {{64, 64, 16, 4, 4}, 0.15, 0.35, 2},
+    {{128, 32, 16, 4, 4}, 0.12, 0.3, 2},  {{32, 128, 16, 4, 4}, 0.12, 0.3, 2},
+    {{32, 64, 32, 2, 4}, 0.08, 0.2, 4},   {{64, 32, 32, 2, 4}, 0.08, 0.2, 4},
+    {{32, 32, 32, 2, 2}, 0.05, 0.13, 4},  {{16, 64, 32, 2, 4}, 0.05, 0.12, 4},
+    {{64, 16, 32, 2, 2}, 0.04, 0.1, 4},   {{16, 16, 32, 2, 2}, 0.02, 0.06, 4}};
+static constexpr TileChoice kTensorTestTiles[] = {
+    {{16, 16, 32, 2, 2}, 1, 1, 4}};
+
 /// Products below which threads of their own are as good.
 static constexpr int64_t kFewProducts = 1 << 14;
 
@@ -102,10 +115,10 @@ static double estimateTime(const TileChoice &choice,
 /// Sums of parts are added in the end, so that how many there are decides on
 /// bits. Groups have less terms at a time, so that all fit into shared memory.
 static void chooseGroups(TileChoice &choice, const KernelProduct &product,
-                         bool always) {
+                         int64_t leastTerms, bool always) {
   constexpr int64_t kTermsOfGroup = 64;
   int64_t least = always ? 2 : kTermsOfGroup;
-  while (choice.tile.groups < choice.groups && choice.tile.terms > 1 &&
+  while (choice.tile.groups < choice.groups && choice.tile.terms > leastTerms &&
          product.termCount >= 2 * choice.tile.groups * least) {
     TileChoice more = choice;
     more.tile.groups *= 2;
@@ -114,6 +127,13 @@ static void chooseGroups(TileChoice &choice, const KernelProduct &product,
       return;
     choice = more;
   }
+}
+
+static ArrayRef<TileChoice> getChoices(bool onTensorCores, bool always) {
+  if (onTensorCores)
+    return always ? ArrayRef(kTensorTestTiles)
+                  : ArrayRef<TileChoice>(kTensorTiles);
+  return always ? ArrayRef(kTestTiles) : ArrayRef<TileChoice>(kTiles);
 }
 
 std::optional<ProductTile> ProductTile::choose(const KernelProduct &product,
@@ -128,17 +148,20 @@ std::optional<ProductTile> ProductTile::choose(const KernelProduct &product,
   bool isWide =
       getElementTypeOrSelf(op->getResult(0).getType()).getIntOrFloatBitWidth() >
       32;
+  std::optional<TensorFactors> factors = TensorFactors::get(op);
+  int64_t leastTerms = factors ? factors->ofStep() : 1;
   std::optional<ProductTile> best;
   double least = 0;
-  for (TileChoice choice :
-       always ? ArrayRef<TileChoice>(kTestTiles) : ArrayRef(kTiles)) {
+  for (TileChoice choice : getChoices(factors.has_value(), always)) {
     ProductTile &tile = choice.tile;
     // Sums of a thread stay in registers.
     if (isWide && tile.threadRows * tile.threadColumns > 16)
       continue;
-    tile.terms = std::min<int64_t>(tile.terms,
-                                   llvm::bit_ceil<uint64_t>(product.termCount));
-    chooseGroups(choice, product, always);
+    if (factors)
+      tile.terms *= factors->ofWord();
+    int64_t terms = llvm::bit_ceil<uint64_t>(product.termCount);
+    tile.terms = std::min(tile.terms, std::max(terms, leastTerms));
+    chooseGroups(choice, product, leastTerms, always);
     double time = estimateTime(choice, product);
     if (best && time >= least)
       continue;

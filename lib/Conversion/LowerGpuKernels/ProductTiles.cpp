@@ -24,7 +24,7 @@ ProductTiles::ProductTiles(OpBuilder &builder, Block *block,
                            Value thread)
     : builder(builder), block(block), puller(puller), memory(memory),
       product(product), op(product.op), tile(tile), results(results),
-      loc(op.getLoc()) {
+      loc(op.getLoc()), thread(thread) {
   bindDims(builder.getContext(), d0, d1);
   sumType = getElementTypeOrSelf(op->getResult(0).getType());
   sides[0] = {
@@ -38,16 +38,13 @@ ProductTiles::ProductTiles(OpBuilder &builder, Block *block,
               {},
               {},
               {}};
-  for (Side &side : sides) {
-    Type type =
-        getElementTypeOrSelf(op->getOperand(side.of->operand).getType());
-    // Rows of it don't begin in the same bank.
-    side.memory = memory.allocate(
-        loc, {tile.groups, 2, tile.terms, side.tile + kVector}, type);
-  }
-  placeThread(thread);
-  for (Side &side : sides)
-    prepare(side);
+}
+
+/// [terms, tile]; rows of it don't begin in the same bank.
+Value ProductTiles::allocate(const Side &side) {
+  return memory.allocate(
+      loc, {tile.groups, 2, tile.terms, side.tile + kVector},
+      getElementTypeOrSelf(op->getOperand(side.of->operand).getType()));
 }
 
 /// A block has a tile, whose rows' tiles follow each other less often than
@@ -66,6 +63,10 @@ void ProductTiles::placeThread(Value thread) {
   sides[0].first = apply(above % rowTiles * tile.rows, thread);
   start.assign(op.getNumLoops(), puller.index(0));
   setLoops(start, product.batches, apply(above.floorDiv(rowTiles), thread));
+  placeInTile();
+}
+
+void ProductTiles::placeInTile() {
   int64_t rows = tile.rows / tile.threadRows;
   int64_t columns = tile.columns / tile.threadColumns;
   if (product.storesRowsInside) {
@@ -98,15 +99,16 @@ Value ProductTiles::clamp(Value number, int64_t size) {
 /// Neighbouring threads compute neighbours in memory.
 void ProductTiles::prepare(Side &side) {
   int64_t threads = tile.countGroupThreads();
-  int64_t elements = side.tile * tile.terms;
-  for (int64_t begin = 0; begin < elements; begin += threads) {
+  int64_t unitsOfPlace = tile.terms / unit;
+  int64_t units = side.tile * unitsOfPlace;
+  for (int64_t begin = 0; begin < units; begin += threads) {
     Value number = apply(d0 + begin, inGroup);
-    if (begin + threads > elements)
-      number = clamp(number, elements);
-    AffineExpr term = d0.floorDiv(side.tile), place = d0 % side.tile;
+    if (begin + threads > units)
+      number = clamp(number, units);
+    AffineExpr term = d0.floorDiv(side.tile) * unit, place = d0 % side.tile;
     if (side.of->hasTermsInside) {
-      term = d0 % tile.terms;
-      place = d0.floorDiv(tile.terms);
+      term = d0 % unitsOfPlace * unit;
+      place = d0.floorDiv(unitsOfPlace);
     }
     side.terms.push_back(apply(term, number));
     side.places.push_back(apply(place, number));
@@ -128,61 +130,81 @@ static TypedAttr getZero(Type type, bool isNegative) {
       type, llvm::APFloat::getZero(real.getFloatSemantics(), isNegative));
 }
 
-/// A thread's elements of those terms that a step is for. Behind the last term
-/// there is 0 times -0, which changes no sum.
-FailureOr<SmallVector<Value>> ProductTiles::computeElements(Side &side,
-                                                            Value step) {
+/// Elements of neighbouring terms from one on. Behind the last term there is 0
+/// times -0, which changes no sum.
+LogicalResult ProductTiles::computeUnit(const Side &side, size_t number,
+                                        Value step,
+                                        SmallVector<Value> &elements) {
   OpOperand &operand = op->getOpOperand(side.of->operand);
-  SmallVector<Value> elements;
-  for (auto [place, loops] : llvm::zip(side.terms, side.loops)) {
-    Value term = apply(d0 * tile.terms + d1, {step, place});
-    SmallVector<Value> own(loops);
+  Value first = apply(d0 * tile.terms + d1, {step, side.terms[number]});
+  // Neighbours may differ in the last loop alone.
+  unsigned last = product.terms.back();
+  bool areTogether = op.getStaticLoopRanges()[last] % unit == 0;
+  bool areAllTerms =
+      product.termCount == countSteps() * tile.groups * tile.terms;
+  for (int64_t i = 0; i < unit; ++i) {
+    Value term = i == 0 ? first : apply(d0 + i, first);
     auto compute = [&]() -> FailureOr<Value> {
-      setLoops(own, product.terms, term);
+      SmallVector<Value> own(side.loops[number]);
+      setLoops(own, product.terms, areTogether ? first : term);
+      if (areTogether && i > 0)
+        own[last] = apply(d0 + i, own[last]);
       return puller.pullOperand(op, operand, own);
     };
-    if (product.termCount == countSteps() * tile.groups * tile.terms) {
-      FailureOr<Value> element = compute();
-      if (failed(element))
-        return failure();
-      elements.push_back(*element);
-      continue;
+    FailureOr<Value> element = Value();
+    if (areAllTerms) {
+      element = compute();
+    } else {
+      Value end = puller.index(product.termCount);
+      Type type = getElementTypeOrSelf(operand.get().getType());
+      Value behind =
+          puller.pullSplat(getZero(type, /*isNegative=*/side.of->operand == 1));
+      toEnd();
+      Value isTerm = arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::ult, term, end);
+      element = puller.choose(isTerm, type, compute,
+                              [&]() -> FailureOr<Value> { return behind; });
     }
-    Value end = puller.index(product.termCount);
-    Type type = getElementTypeOrSelf(operand.get().getType());
-    Value behind =
-        puller.pullSplat(getZero(type, /*isNegative=*/side.of->operand == 1));
-    toEnd();
-    Value isTerm = arith::CmpIOp::create(builder, loc,
-                                         arith::CmpIPredicate::ult, term, end);
-    FailureOr<Value> element = puller.choose(
-        isTerm, type, compute, [&]() -> FailureOr<Value> { return behind; });
     if (failed(element))
       return failure();
     elements.push_back(*element);
   }
+  return success();
+}
+
+/// A thread's elements of those terms that a step is for.
+FailureOr<SmallVector<Value>> ProductTiles::computeElements(Side &side,
+                                                            Value step) {
+  SmallVector<Value> elements;
+  for (size_t number = 0; number < side.terms.size(); ++number)
+    if (failed(computeUnit(side, number, step, elements)))
+      return failure();
   return elements;
+}
+
+void ProductTiles::storeUnit(OpBuilder &b, const Side &side, size_t number,
+                             ArrayRef<Value> elements, Value buffer) {
+  memref::StoreOp::create(
+      b, loc, elements.front(), side.memory,
+      {group, buffer, side.terms[number], side.places[number]});
 }
 
 void ProductTiles::storeElements(Side &side, ArrayRef<Value> elements,
                                  Value buffer) {
-  int64_t left = side.tile * tile.terms;
-  for (auto [i, element] : llvm::enumerate(elements)) {
+  int64_t threads = tile.countGroupThreads();
+  int64_t left = side.tile * tile.terms / unit;
+  for (size_t number = 0; number < side.terms.size(); ++number) {
+    ArrayRef<Value> own = elements.slice(number * unit, unit);
     toEnd();
-    auto put = [&, &element = element, i = i](OpBuilder &b, Location loc) {
-      memref::StoreOp::create(b, loc, element, side.memory,
-                              {group, buffer, side.terms[i], side.places[i]});
-    };
-    int64_t threads = tile.countGroupThreads();
     if (left >= threads) {
-      put(builder, loc);
+      storeUnit(builder, side, number, own, buffer);
     } else {
       Value end = puller.index(left);
       toEnd();
       Value isOwn = arith::CmpIOp::create(
           builder, loc, arith::CmpIPredicate::ult, inGroup, end);
       scf::IfOp::create(builder, loc, isOwn, [&](OpBuilder &b, Location loc) {
-        put(b, loc);
+        storeUnit(b, side, number, own, buffer);
         scf::YieldOp::create(b, loc);
       });
     }
@@ -405,6 +427,11 @@ LogicalResult ProductTiles::storeResults(ArrayRef<Value> sums, Store store) {
 }
 
 LogicalResult ProductTiles::build(Store store) {
+  for (Side &side : sides)
+    side.memory = allocate(side);
+  placeThread(thread);
+  for (Side &side : sides)
+    prepare(side);
   auto fill = op.getDpsInits().front().getDefiningOp<linalg::FillOp>();
   FailureOr<Value> begin = puller.pull(
       fill.getResult(0),

@@ -44,7 +44,7 @@ struct ProductTile {
                                            bool always);
 };
 
-/// Builds what a thread does.
+/// Builds what a thread does, of products that each thread adds up by itself.
 class ProductTiles {
 public:
   /// Stores a result's element at these indices.
@@ -57,31 +57,53 @@ public:
                SharedMemory &memory, const KernelProduct &product,
                const ProductTile &tile, ValueRange results, Value thread);
 
+  virtual ~ProductTiles() = default;
+
   LogicalResult build(Store store);
 
-private:
+protected:
   /// One operand's part in it.
   struct Side {
     const ProductSide *of;
     int64_t tile, ofThread;
     Value first;  ///< row, or column, of the tile
     Value number; ///< of the thread along this side
-    Value memory; ///< of each group two times [terms, tile]
-    /// Of each element that a thread computes at a time: its term and its place
-    /// on the side, in the tile; and the loops' numbers that don't depend on
-    /// the term.
+    Value memory; ///< of each group two times the elements of a step
+    /// Of each unit that a thread computes at a time: its first term and its
+    /// place on the side, in the tile; and the loops' numbers that don't depend
+    /// on the term.
     SmallVector<Value> terms, places;
     SmallVector<SmallVector<Value>> loops;
   };
 
+  /// Memory for the elements of a step, of each group and two times.
+  virtual Value allocate(const Side &side);
+  /// Which rows and columns of the tile a thread has.
+  virtual void placeInTile();
+  /// Where a thread's element of this number lies on a side of the tile.
+  virtual Value getPlace(const Side &side, int64_t number);
+  /// Stores a unit of elements, with this builder.
+  virtual void storeUnit(OpBuilder &b, const Side &side, size_t number,
+                         ArrayRef<Value> elements, Value buffer);
+  /// Adds a step's terms to the sums.
+  virtual SmallVector<Value> addTerms(Value buffer, ArrayRef<Value> sums);
+  virtual void prepare(Side &side);
+
+  Value apply(AffineExpr expression, ArrayRef<Value> operands) {
+    return puller.apply(expression, operands);
+  }
+  /// Behind what has been built in the innermost block.
+  void toEnd() { builder.setInsertionPointToEnd(block); }
+
+private:
   void placeThread(Value thread);
-  void prepare(Side &side);
   Value clamp(Value number, int64_t size);
   void setLoops(SmallVector<Value> &loops, ArrayRef<unsigned> which,
                 Value number);
+  LogicalResult computeUnit(const Side &side, size_t number, Value step,
+                            SmallVector<Value> &elements);
   FailureOr<SmallVector<Value>> computeElements(Side &side, Value step);
   void storeElements(Side &side, ArrayRef<Value> elements, Value buffer);
-  SmallVector<Value> addTerms(Value buffer, ArrayRef<Value> sums);
   Value add(Value lhs, Value rhs, Value sum);
   LogicalResult addAll(SmallVector<Value> &sums);
   /// The step of the product that is one of the thread's group.
@@ -96,14 +118,8 @@ private:
   void addGroups(SmallVector<Value> &sums);
   LogicalResult storeResults(ArrayRef<Value> sums, Store store);
   LogicalResult storeResult(Value row, Value column, Value sum, Store store);
-  /// Where a thread's element of this number lies on a side of the tile.
-  Value getPlace(const Side &side, int64_t number);
-  Value apply(AffineExpr expression, ArrayRef<Value> operands) {
-    return puller.apply(expression, operands);
-  }
-  /// Behind what has been built in the innermost block.
-  void toEnd() { builder.setInsertionPointToEnd(block); }
 
+protected:
   OpBuilder &builder;
   Block *block;
   ElementPuller &puller;
@@ -114,6 +130,9 @@ private:
   ValueRange results;
   Location loc;
   AffineExpr d0, d1;
+  /// Neighbouring terms of a place that a thread computes together.
+  int64_t unit = 1;
+  Value thread;
   SmallVector<Value> start; ///< numbers of loops: of batches, else 0
   Value group, inGroup;     ///< the thread's, and its number in it
   Value isFirstGroup;       ///< NULL: it is the only one

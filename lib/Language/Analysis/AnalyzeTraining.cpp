@@ -136,26 +136,59 @@ static constexpr ParameterSpec kPrecision[] = {
     {"all"},
 #define HFTA_PRECISION(member, bits, text) {#member},
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
+    {"multiply"},
 };
+
+/// Nothing is rounded to the type that is computed in.
+void JobAnalyzer::checkFactors(const BoundArguments &arguments,
+                               const Clause &clause, llvm::StringRef multiply) {
+  Precision &precision = info.job.precision;
+  if (multiply == precision.compute)
+    return;
+  precision.multiply = multiply.str();
+  bool isNarrow = llvm::is_contained(getFactorTypeNames(), multiply);
+  if (multiply.empty() || (isNarrow && precision.multipliesInRange()))
+    return;
+  const ast::Expression *value = arguments.get("multiply");
+  if (isNarrow)
+    diagnostics.error(value ? value->getRange() : clause.range,
+                      "what is rounded to " + multiply.str() +
+                          " is multiplied and added up in f32, but 'compute' "
+                          "is " +
+                          precision.compute + " and 'accumulate' " +
+                          precision.accumulate);
+  else
+    diagnostics.error(value ? value->getRange() : clause.range,
+                      "products multiply what is computed, " +
+                          precision.compute + ", or round it to " +
+                          llvm::join(getFactorTypeNames(), " or ") + ", got " +
+                          multiply.str());
+  precision.multiply.clear();
+}
 
 void JobAnalyzer::analyzePrecision(const Clause &clause) {
   std::optional<BoundArguments> arguments = bindArguments(
       {"precision", kPrecision}, clause.arguments, clause.range, diagnostics);
   if (!arguments)
     return;
-  auto read = [&](llvm::StringRef name, unsigned bits, std::string &type) {
+  auto read = [&](llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> types,
+                  std::string &type) {
     if (const ast::Expression *value = arguments->get(name))
       if (std::optional<llvm::StringRef> word =
-              constants.readWord(*value, "precision", getFloatTypeNames(bits)))
+              constants.readWord(*value, "precision", types))
         type = word->str();
   };
-  std::string all = "f32";
-  read("all", 32, all);
+  std::string all = "f32", multiply;
+  read("all", getPrecisionNames(), all);
+  if (llvm::is_contained(getFactorTypeNames(), all))
+    multiply = std::exchange(all, "f32");
   Precision &precision = info.job.precision;
 #define HFTA_PRECISION(member, bits, text)                                     \
   precision.member = all;                                                      \
-  read(#member, bits, precision.member);
+  read(#member, getFloatTypeNames(bits), precision.member);
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
+  read("multiply", getPrecisionNames(), multiply);
+  checkFactors(*arguments, clause, multiply);
   if (precision.accumulatesEnough())
     return;
   if (const ast::Expression *value = arguments->get("accumulate"))

@@ -216,6 +216,8 @@ private:
   // AnalyzeTraining.cpp: clauses of a train block.
 #define HFTA_CLAUSE(handler, ...) void analyze##handler(const Clause &clause);
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
+  void checkFactors(const BoundArguments &arguments, const Clause &clause,
+                    llvm::StringRef multiply);
   void analyzePatterns(const Clause &clause, std::vector<NamedRange> &patterns);
   bool analyzeOutput(const ast::Expression &expression, NamedRange &output);
   bool analyzeTarget(const CallView &call, const BoundArguments &arguments,

@@ -93,6 +93,11 @@ static void printTypes(raw_ostream &os) {
      << llvm::join(llvm::map_range(getFloatTypeNames(bits), quote), ", ")      \
      << " |\n";
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
+  os << "| `multiply` | what the operands of products and convolutions, "
+        "forward and in gradients, are rounded to before they are multiplied "
+        "and added up in `f32` | "
+     << llvm::join(llvm::map_range(getFactorTypeNames(), quote), ", ")
+     << "; else what is computed in |\n";
 }
 
 static void printLosses(raw_ostream &os) {

@@ -100,3 +100,27 @@ func.func @cast(%x: tensor<4xf32>) {
 func.func @no_copies(%x: tensor<4xf32, #hfta.copies<0>>) {
   return
 }
+
+// -----
+
+func.func @round_to_tf32(%x: tensor<4xf64>) {
+  // expected-error@+1 {{expected f32, got 'f64'}}
+  %0 = hfta.round_to_tf32 %x : tensor<4xf64>
+  return
+}
+
+// -----
+
+func.func @multiply(%x: tensor<4xf32>) {
+  // expected-error@+1 {{'hfta.multiply' must be the type bf16 or tf32}}
+  %0 = hfta.neg %x {hfta.multiply = f64} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @repeated(%x: tensor<4xf32>) {
+  // expected-error@+1 {{'hfta.repeated' has no value}}
+  %0 = hfta.neg %x {hfta.repeated = 1 : i64} : tensor<4xf32>
+  return
+}

@@ -103,3 +103,10 @@ func.func @select_and_cast(%c: tensor<4xi1, #hfta.copies<2>>, %x: tensor<4xui8>)
   %1 = hfta.select %c, %0, %0 : tensor<4xi1, #hfta.copies<2>>, tensor<4xf16>, tensor<4xf16>
   return %1 : tensor<4xf16, #hfta.copies<2>>
 }
+
+// CHECK-LABEL: func.func @round_to_tf32(
+func.func @round_to_tf32(%x: tensor<4xf32, #hfta.copies<2>>) -> tensor<4xf32, #hfta.copies<2>> {
+  // CHECK: hfta.round_to_tf32 %{{.+}} : tensor<4xf32, #hfta.copies<2>>
+  %0 = hfta.round_to_tf32 %x : tensor<4xf32, #hfta.copies<2>>
+  return %0 : tensor<4xf32, #hfta.copies<2>>
+}

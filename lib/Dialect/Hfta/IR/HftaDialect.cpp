@@ -112,6 +112,15 @@ LogicalResult HftaDialect::verifyOperationAttribute(Operation *op,
       !isa<KeepAttr>(attribute.getValue()))
     return op->emitError() << "'" << kKeepAttrName
                            << "' must be a #hfta.keep attribute";
+  if (attribute.getName() == kMultiplyAttrName) {
+    auto type = dyn_cast<TypeAttr>(attribute.getValue());
+    if (!type || !(type.getValue().isBF16() || type.getValue().isTF32()))
+      return op->emitError()
+             << "'" << kMultiplyAttrName << "' must be the type bf16 or tf32";
+  }
+  if (attribute.getName() == kRepeatedAttrName &&
+      !isa<UnitAttr>(attribute.getValue()))
+    return op->emitError() << "'" << kRepeatedAttrName << "' has no value";
   if (attribute.getName() == kMemoryPlanAttrName &&
       (!isa<ModuleOp>(op) || !isa<MemoryPlanAttr>(attribute.getValue())))
     return op->emitError() << "'" << kMemoryPlanAttrName

@@ -109,6 +109,16 @@ LogicalResult CastOp::inferReturnTypes(MLIRContext *,
   return inferElementwise(location, adaptor.getOperands(), elementType, types);
 }
 
+LogicalResult RoundToTf32Op::inferReturnTypes(MLIRContext *,
+                                              std::optional<Location> location,
+                                              Adaptor adaptor,
+                                              SmallVectorImpl<Type> &types) {
+  Type elementType = getElementTypeOrSelf(adaptor.getInput().getType());
+  if (!elementType.isF32())
+    return emitOptionalError(location, "expected f32, got ", elementType);
+  return inferElementwise(location, adaptor.getOperands(), elementType, types);
+}
+
 //===----------------------------------------------------------------------===//
 // Scalars
 //===----------------------------------------------------------------------===//
@@ -275,6 +285,31 @@ Value SelectOp::buildScalar(OpBuilder &builder, Location loc,
                             ValueRange scalars) {
   return arith::SelectOp::create(builder, loc, scalars[0], scalars[1],
                                  scalars[2]);
+}
+
+/// Half of what the last kept bit stands for carries into it; infinities have
+/// no bits that are lost. A NaN, whose carry could leave its sign alone, keeps
+/// what it has above, and the bit that makes it quiet.
+Value RoundToTf32Op::buildScalar(OpBuilder &builder, Location loc,
+                                 ValueRange scalars) {
+  constexpr int64_t kLost = (int64_t(1) << 13) - 1;
+  Type type = builder.getI32Type();
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getI32IntegerAttr(value));
+  };
+  Value input = scalars.front();
+  Value bits = arith::BitcastOp::create(builder, loc, type, input);
+  Value carried =
+      arith::AddIOp::create(builder, loc, bits, number((kLost + 1) / 2));
+  Value quiet = arith::OrIOp::create(builder, loc, bits, number(0x400000));
+  Value isNan = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO,
+                                      input, input);
+  Value kept = arith::AndIOp::create(
+      builder, loc,
+      arith::SelectOp::create(builder, loc, isNan, quiet, carried),
+      number(~kLost));
+  return arith::BitcastOp::create(builder, loc, input.getType(), kept);
 }
 
 /// Integers: unsigned if the storage type says so or if it is a boolean.

@@ -265,6 +265,7 @@ struct Describe {
 #define HFTA_PRECISION(member, bits, text)                                     \
   archive.field(#member, precision.member);
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
+    archive.list("multiply", precision.multiply);
   }
   template <typename Archive>
   void operator()(Archive &archive, Job &job) const {
@@ -316,6 +317,11 @@ static std::string checkPrecision(const Precision &precision) {
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
   if (!precision.accumulatesEnough())
     return "'accumulate' is narrower than 'compute'";
+  if (!precision.multiply.empty() &&
+      !llvm::is_contained(getFactorTypeNames(), precision.multiply))
+    return "unknown type of factors '" + precision.multiply + "'";
+  if (!precision.multipliesInRange())
+    return "'multiply' needs 'compute' and 'accumulate' to be 'f32'";
   return "";
 }
 

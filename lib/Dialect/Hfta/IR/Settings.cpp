@@ -253,6 +253,22 @@ ArrayRef<StringRef> hfta::getFloatTypeNames(unsigned bits) {
   return getElementTypeNames().drop_front(first);
 }
 
+/// Those that are types of what is computed come first.
+static constexpr StringRef kPrecisions[] = {"f32", "f64", "tf32", "bf16"};
+static constexpr size_t kFirstFactor = 2;
+
+ArrayRef<StringRef> hfta::getPrecisionNames() { return kPrecisions; }
+
+ArrayRef<StringRef> hfta::getFactorTypeNames() {
+  return getPrecisionNames().drop_front(kFirstFactor);
+}
+
+FloatType hfta::getFactorType(MLIRContext *context, StringRef name) {
+  if (name == "tf32")
+    return FloatTF32Type::get(context);
+  return getFloatType(context, name);
+}
+
 Type hfta::getNamedType(MLIRContext *context, StringRef name) {
   Builder builder(context);
   return llvm::StringSwitch<Type>(name)

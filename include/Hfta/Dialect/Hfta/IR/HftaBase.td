@@ -45,6 +45,10 @@ def Hfta_RepeatedTrait : Hfta_MarkerTrait<"RepeatedTrait">;
 /// type, that of the sum (hfta-apply-precision).
 def Hfta_SumTrait : Hfta_MarkerTrait<"SumTrait">;
 
+/// Adds up products of elements of its two operands, which `hfta.multiply` may
+/// want rounded first.
+def Hfta_ProductTrait : Hfta_MarkerTrait<"ProductTrait">;
+
 class Hfta_Op<string mnemonic, list<Trait> traits = []>
     : Op<Hfta_Dialect, mnemonic, traits>;
 

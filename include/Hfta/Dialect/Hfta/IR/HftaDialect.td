@@ -43,6 +43,12 @@ def Hfta_Dialect : Dialect {
     /// On a forward op whose results the backward needs: what becomes of them
     /// until then (#hfta.keep).
     static constexpr llvm::StringLiteral kKeepAttrName = "hfta.keep";
+    /// On a product (ProductTrait) of f32 operands, and on what becomes of it:
+    /// the type, bf16 or tf32, to which these are rounded before they are
+    /// multiplied.
+    static constexpr llvm::StringLiteral kMultiplyAttrName = "hfta.multiply";
+    /// On an op: it is made anew in each kernel that uses it.
+    static constexpr llvm::StringLiteral kRepeatedAttrName = "hfta.repeated";
     /// Module attribute: what stays in memory within a budget
     /// (#hfta.memory_plan), which hfta-plan-spill finds.
     static constexpr llvm::StringLiteral kMemoryPlanAttrName =

@@ -116,4 +116,16 @@ def Hfta_CastOp : Hfta_ElementwiseOp<"cast", [
   let hasFolder = 1;
 }
 
+def Hfta_RoundToTf32Op : Hfta_ElementwiseOp<"round_to_tf32", [
+    Hfta_MovementTrait]> {
+  let summary = "f32 with 10 bits of fraction, as what tensor cores multiply";
+  let description = [{
+    The nearest such number, of two the one farther from zero; a NaN stays one.
+    Example: `%1 = hfta.round_to_tf32 %0 : tensor<4xf32>`
+  }];
+  let arguments = (ins Hfta_FloatTensor:$input);
+  let results = (outs Hfta_FloatTensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input)";
+}
+
 #endif // HFTA_ELEMENTWISE_OPS

@@ -92,6 +92,8 @@ template <typename ConcreteType>
 class RepeatedTrait : public OpTrait::TraitBase<ConcreteType, RepeatedTrait> {};
 template <typename ConcreteType>
 class SumTrait : public OpTrait::TraitBase<ConcreteType, SumTrait> {};
+template <typename ConcreteType>
+class ProductTrait : public OpTrait::TraitBase<ConcreteType, ProductTrait> {};
 
 } // namespace mlir::hfta
 

@@ -10,7 +10,7 @@ include "Hfta/Dialect/Hfta/IR/HftaBase.td"
 //===----------------------------------------------------------------------===//
 
 def Hfta_ContractOp : Hfta_DifferentiableOp<"contract", [
-    Hfta_ProducerTrait, Hfta_SumTrait,
+    Hfta_ProducerTrait, Hfta_SumTrait, Hfta_ProductTrait,
     DeclareOpInterfaceMethods<Hfta_LayerOpInterface>], ["getFlops"]> {
   let summary = "Sum of products over the axes that the result lacks";
   let description = [{
@@ -46,7 +46,7 @@ def Hfta_ContractOp : Hfta_DifferentiableOp<"contract", [
 /// low ends of all spatial axes, then the high ends.
 class Hfta_ConvolutionOp<string mnemonic, list<Trait> traits = []>
     : Hfta_DifferentiableOp<mnemonic, !listconcat(traits, [
-        Hfta_ProducerTrait, Hfta_SumTrait,
+        Hfta_ProducerTrait, Hfta_SumTrait, Hfta_ProductTrait,
         DeclareOpInterfaceMethods<Hfta_ActivationOpInterface>]), ["getFlops"]> {
   dag window = (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
                     DenseI64ArrayAttr:$padding, I64Attr:$groups,

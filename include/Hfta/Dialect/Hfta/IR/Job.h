@@ -56,8 +56,16 @@ struct Schedule {
 struct Precision {
 #define HFTA_PRECISION(member, bits, text) std::string member = "f32";
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
+  /// One of getFactorTypeNames(): what the operands of products are rounded to;
+  /// empty: they are multiplied as they are.
+  std::string multiply;
   /// Whether sums are added up in no narrower type than what is computed in.
   bool accumulatesEnough() const;
+  /// Whether products can be multiplied so: what is rounded first is multiplied
+  /// and added up in f32.
+  bool multipliesInRange() const {
+    return multiply.empty() || (compute == "f32" && accumulate == "f32");
+  }
 };
 
 /// In which order a stage's worker goes through its micro-batches.

@@ -194,6 +194,12 @@ FloatType getFloatType(MLIRContext *context, llvm::StringRef name);
 llvm::ArrayRef<llvm::StringRef> getElementTypeNames();
 /// Those of floats that have at least so many bits.
 llvm::ArrayRef<llvm::StringRef> getFloatTypeNames(unsigned bits = 16);
+/// What a job may be computed in, all at once, and what products may multiply.
+llvm::ArrayRef<llvm::StringRef> getPrecisionNames();
+/// What operands of products may be rounded to before they are multiplied.
+llvm::ArrayRef<llvm::StringRef> getFactorTypeNames();
+/// One of these; tf32 is a type of values, of which none are stored.
+FloatType getFactorType(MLIRContext *context, llvm::StringRef name);
 
 llvm::ArrayRef<ScheduleInfo> getSchedules();
 const ScheduleInfo *findSchedule(llvm::StringRef name);

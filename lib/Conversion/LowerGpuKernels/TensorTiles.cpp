@@ -1,0 +1,190 @@
+//===- TensorTiles.cpp - Products on tensor cores -------------------------===//
+//
+// Which thread of a warp has which elements of an instruction's operands and
+// result: "Parallel Thread Execution ISA", "Matrix Fragments for
+// mma.m16n8k16" and "for mma.m16n8k8". In words, both are alike: an operand's
+// step is 8 words of 16 rows, or of 8 columns.
+//===----------------------------------------------------------------------===//
+
+#include "TensorTiles.h"
+
+#include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// Threads of a warp, and of those that share a row.
+static constexpr int64_t kWarp = 32, kQuad = 4;
+/// Words of a step, and those that a thread stores at once.
+static constexpr int64_t kStepWords = 8, kUnitWords = 4;
+/// Behind each place's words, so that neighbours begin in other banks.
+static constexpr int64_t kPadding = 4;
+static constexpr uint64_t kUnitBytes = 16;
+
+std::optional<TensorFactors> TensorFactors::get(linalg::GenericOp op) {
+  auto type = op->getAttrOfType<TypeAttr>(HftaDialect::kMultiplyAttrName);
+  bool isSum = getElementTypeOrSelf(op->getResult(0).getType()).isF32();
+  return type && isSum ? std::optional(TensorFactors{type.getValue()})
+                       : std::nullopt;
+}
+
+TensorTiles::TensorTiles(OpBuilder &builder, Block *block,
+                         ElementPuller &puller, SharedMemory &memory,
+                         const KernelProduct &product, const ProductTile &tile,
+                         ValueRange results, Value thread)
+    : ProductTiles(builder, block, puller, memory, product, tile, results,
+                   thread),
+      factors(*TensorFactors::get(product.op)) {
+  unit = kUnitWords * factors.ofWord();
+}
+
+/// [tile, words].
+Value TensorTiles::allocate(const Side &side) {
+  return memory.allocate(loc,
+                         {tile.groups, 2, side.tile, countWords() + kPadding},
+                         builder.getI32Type());
+}
+
+void TensorTiles::placeInTile() {
+  int64_t warpRows = tile.threadRows * (kWarp / kQuad);
+  int64_t warpColumns = tile.threadColumns * kQuad;
+  int64_t above = tile.rows / warpRows;
+  quad = apply((d0 % kWarp).floorDiv(kQuad), inGroup);
+  inQuad = apply(d0 % kQuad, inGroup);
+  AffineExpr warp = d0.floorDiv(kWarp);
+  readPlaces[0] = apply(warp % above * warpRows + d1, {inGroup, quad});
+  readPlaces[1] =
+      apply(warp.floorDiv(above) * warpColumns + d1, {inGroup, quad});
+  column =
+      apply(warp.floorDiv(above) * warpColumns + d1 * 2, {inGroup, inQuad});
+}
+
+void TensorTiles::prepare(Side &side) {
+  ProductTiles::prepare(side);
+  for (Value term : side.terms)
+    words[side.of->operand].push_back(
+        apply(d0.floorDiv(factors.ofWord()), term));
+}
+
+/// Of a result a thread has two rows and two neighbouring columns.
+Value TensorTiles::getPlace(const Side &side, int64_t number) {
+  int64_t ofTile = number / 2, inTile = number % 2;
+  if (side.of->operand == 0)
+    return apply(d0 + ofTile * kRows + inTile * (kRows / 2), readPlaces[0]);
+  return apply(d0 + ofTile * kColumns + inTile, column);
+}
+
+/// An element of 16 bits that was widened, if it is one.
+static Value getNarrow(Value element) {
+  auto wider = element.getDefiningOp<arith::ExtFOp>();
+  return wider && wider.getIn().getType().isBF16() ? wider.getIn() : Value();
+}
+
+/// The 16 bits of an element, at the lower end of a word or the upper one: its
+/// last ones are zero, as it has been rounded by now.
+Value TensorTiles::placeHalf(OpBuilder &b, Value element, bool isUpper) const {
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value));
+  };
+  Type word = b.getI32Type();
+  if (Value narrow = getNarrow(element)) {
+    Value bits = arith::ExtUIOp::create(
+        b, loc, word, arith::BitcastOp::create(b, loc, b.getI16Type(), narrow));
+    return isUpper ? arith::ShLIOp::create(b, loc, bits, number(16)).getResult()
+                   : bits;
+  }
+  Value bits = arith::BitcastOp::create(b, loc, word, element);
+  return isUpper ? bits
+                 : arith::ShRUIOp::create(b, loc, bits, number(16)).getResult();
+}
+
+/// The first one in the lower half.
+Value TensorTiles::packWord(OpBuilder &b, ArrayRef<Value> elements) const {
+  if (elements.size() == 1)
+    return arith::BitcastOp::create(b, loc, b.getI32Type(), elements.front());
+  Value low = placeHalf(b, elements.front(), /*isUpper=*/false);
+  Value high = placeHalf(b, elements.back(), /*isUpper=*/true);
+  return arith::OrIOp::create(b, loc, low, high);
+}
+
+void TensorTiles::storeUnit(OpBuilder &b, const Side &side, size_t number,
+                            ArrayRef<Value> elements, Value buffer) {
+  SmallVector<Value> packed;
+  int64_t ofWord = factors.ofWord();
+  for (int64_t word = 0; word < kUnitWords; ++word)
+    packed.push_back(packWord(b, elements.slice(word * ofWord, ofWord)));
+  Value vector = vector::FromElementsOp::create(
+      b, loc, VectorType::get({kUnitWords}, b.getI32Type()), packed);
+  vector::StoreOp::create(b, loc, vector, side.memory,
+                          ValueRange{group, buffer, side.places[number],
+                                     words[side.of->operand][number]},
+                          /*nontemporal=*/false, llvm::MaybeAlign(kUnitBytes));
+}
+
+/// Of a part's small matrix of this number: the words of this step.
+SmallVector<Value> TensorTiles::readFragment(const Side &side, Value buffer,
+                                             int64_t tile, int64_t step) {
+  bool isLeft = side.of->operand == 0;
+  int64_t first = tile * (isLeft ? kRows : kColumns);
+  SmallVector<Value> fragment;
+  for (int64_t half = 0; half < 2; ++half)
+    for (int64_t lower = 0; lower < (isLeft ? 2 : 1); ++lower) {
+      Value place =
+          apply(d0 + first + lower * (kRows / 2), readPlaces[side.of->operand]);
+      Value word =
+          apply(d0 + step * kStepWords + half * (kStepWords / 2), inQuad);
+      toEnd();
+      fragment.push_back(memref::LoadOp::create(builder, loc, side.memory,
+                                                {group, buffer, place, word}));
+    }
+  return fragment;
+}
+
+/// Adds products to the four sums that a thread has of an instruction's result.
+void TensorTiles::multiply(ArrayRef<Value> lhs, ArrayRef<Value> rhs,
+                           MutableArrayRef<Value *> sums) {
+  SmallVector<Value> before;
+  for (Value *sum : sums)
+    before.push_back(*sum);
+  auto type = LLVM::LLVMStructType::getLiteral(
+      builder.getContext(), SmallVector<Type>(sums.size(), sumType));
+  NVVM::MMATypes factor =
+      factors.type.isTF32() ? NVVM::MMATypes::tf32 : NVVM::MMATypes::bf16;
+  std::array<int64_t, 3> shape = {kRows, kColumns, factors.ofStep()};
+  toEnd();
+  Value result = NVVM::MmaOp::create(
+      builder, loc, type, lhs, rhs, before, shape, std::nullopt, std::nullopt,
+      std::array<NVVM::MMATypes, 2>{factor, factor},
+      std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
+                                     NVVM::MMALayout::col});
+  for (auto [i, sum] : llvm::enumerate(sums))
+    *sum = LLVM::ExtractValueOp::create(builder, loc, result,
+                                        static_cast<int64_t>(i));
+}
+
+SmallVector<Value> TensorTiles::addTerms(Value buffer, ArrayRef<Value> before) {
+  SmallVector<Value> sums(before);
+  int64_t rows = tile.threadRows / 2, columns = tile.threadColumns / 2;
+  for (int64_t step = 0; step < countWords() / kStepWords; ++step) {
+    SmallVector<SmallVector<Value>> lhs, rhs;
+    for (int64_t i = 0; i < rows; ++i)
+      lhs.push_back(readFragment(sides[0], buffer, i, step));
+    for (int64_t j = 0; j < columns; ++j)
+      rhs.push_back(readFragment(sides[1], buffer, j, step));
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < columns; ++j) {
+        SmallVector<Value *> own;
+        for (int64_t row = 2 * i; row < 2 * i + 2; ++row)
+          for (int64_t column = 2 * j; column < 2 * j + 2; ++column)
+            own.push_back(&sums[row * tile.threadColumns + column]);
+        multiply(lhs[i], rhs[j], own);
+      }
+  }
+  return sums;
+}

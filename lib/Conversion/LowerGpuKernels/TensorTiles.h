@@ -1,0 +1,70 @@
+//===- TensorTiles.h - Products on tensor cores -----------------*- C++ -*-===//
+//
+// The threads of a warp multiply small matrices together, whose elements have
+// few bits, and add the products up in f32 (`mma.sync`, Volta's successors from
+// sm_80 on). Bits of a sum follow from the chip, and from the order of its
+// terms, of which so many are added at once: from nothing else.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_TENSORTILES_H
+#define HFTA_LIB_CONVERSION_LOWERGPUKERNELS_TENSORTILES_H
+
+#include "ProductTiles.h"
+
+namespace mlir::hfta {
+
+/// What such cores multiply, in words of 32 bits that hold one factor or two.
+struct TensorFactors {
+  Type type; ///< bf16 or tf32
+
+  int64_t ofWord() const { return type.isTF32() ? 1 : 2; }
+  /// Terms of one instruction.
+  int64_t ofStep() const { return 8 * ofWord(); }
+
+  /// Of an op that says what it multiplies (`hfta.multiply`).
+  static std::optional<TensorFactors> get(linalg::GenericOp op);
+};
+
+/// Tiles whose warps have parts of theirs: threadRows * 8 rows and
+/// threadColumns * 4 columns.
+class TensorTiles : public ProductTiles {
+public:
+  TensorTiles(OpBuilder &builder, Block *block, ElementPuller &puller,
+              SharedMemory &memory, const KernelProduct &product,
+              const ProductTile &tile, ValueRange results, Value thread);
+
+  /// Rows and columns of one instruction's result.
+  static constexpr int64_t kRows = 16, kColumns = 8;
+
+protected:
+  Value allocate(const Side &side) override;
+  void placeInTile() override;
+  void prepare(Side &side) override;
+  Value getPlace(const Side &side, int64_t number) override;
+  void storeUnit(OpBuilder &b, const Side &side, size_t number,
+                 ArrayRef<Value> elements, Value buffer) override;
+  SmallVector<Value> addTerms(Value buffer, ArrayRef<Value> sums) override;
+
+private:
+  int64_t countWords() const { return tile.terms / factors.ofWord(); }
+  Value packWord(OpBuilder &b, ArrayRef<Value> elements) const;
+  Value placeHalf(OpBuilder &b, Value element, bool isUpper) const;
+  SmallVector<Value> readFragment(const Side &side, Value buffer, int64_t tile,
+                                  int64_t step);
+  void multiply(ArrayRef<Value> lhs, ArrayRef<Value> rhs,
+                MutableArrayRef<Value *> sums);
+
+  TensorFactors factors;
+  /// In the thread's warp: its quad, and its number in that.
+  Value quad, inQuad;
+  /// Of both sides: the first place of the warp's part that the thread reads.
+  std::array<Value, 2> readPlaces;
+  /// The first column that a thread has of it.
+  Value column;
+  /// Of both sides: of each unit that a thread computes the first word.
+  std::array<SmallVector<Value>, 2> words;
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_CONVERSION_LOWERGPUKERNELS_TENSORTILES_H

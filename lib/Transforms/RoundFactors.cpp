@@ -1,0 +1,48 @@
+//===- RoundFactors.cpp - What products multiply --------------------------===//
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Transforms/Passes.h"
+
+namespace mlir::hfta {
+#define GEN_PASS_DEF_HFTAROUNDFACTORS
+#include "Hfta/Transforms/Passes.h.inc"
+} // namespace mlir::hfta
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+namespace {
+struct RoundFactorsPass : hfta::impl::HftaRoundFactorsBase<RoundFactorsPass> {
+  using HftaRoundFactorsBase::HftaRoundFactorsBase;
+
+  void runOnOperation() override {
+    SmallVector<Operation *> products;
+    getOperation()->walk([&](Operation *op) {
+      if (op->hasTrait<ProductTrait>() &&
+          op->hasAttr(HftaDialect::kMultiplyAttrName))
+        products.push_back(op);
+    });
+    for (Operation *product : products) {
+      Type type =
+          product->getAttrOfType<TypeAttr>(HftaDialect::kMultiplyAttrName)
+              .getValue();
+      OpBuilder builder(product);
+      for (OpOperand &operand : product->getOpOperands())
+        operand.set(round(builder, operand.get(), type));
+    }
+  }
+
+private:
+  Value round(OpBuilder &builder, Value value, Type type) {
+    Location loc = value.getLoc();
+    if (type.isTF32())
+      return RoundToTf32Op::create(builder, loc, value);
+    Value narrow = CastOp::create(builder, loc, value, type);
+    Value wide = CastOp::create(builder, loc, narrow, builder.getF32Type());
+    if (narrowsMemory)
+      wide.getDefiningOp()->setAttr(HftaDialect::kRepeatedAttrName,
+                                    builder.getUnitAttr());
+    return wide;
+  }
+};
+} // namespace

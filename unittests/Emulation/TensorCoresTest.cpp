@@ -1,0 +1,108 @@
+//===- TensorCoresTest.cpp - Products of small matrices, bit by bit -------===//
+
+#include "TensorCores.h"
+
+#include "gtest/gtest.h"
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+using mlir::hfta::emulated::Factors;
+using tensor_cores::Chip;
+
+namespace {
+
+constexpr Chip kAmpere = Chip::get(8), kHopper = Chip::get(9);
+
+uint32_t getBits(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+
+/// Adds 16 products of bf16, of numbers that it holds; those that aren't given
+/// are zero.
+float addNarrow(const Chip &chip, const std::vector<float> &lhs,
+                const std::vector<float> &rhs, float sum) {
+  std::array<uint32_t, 8> words[2] = {};
+  const std::vector<float> *sides[] = {&lhs, &rhs};
+  for (unsigned side = 0; side < 2; ++side)
+    for (unsigned i = 0; i < sides[side]->size(); ++i)
+      words[side][i / 2] |= getBits((*sides[side])[i]) >> 16 << 16 * (i % 2);
+  return tensor_cores::addProducts(chip, Factors::kBf16, words[0].data(),
+                                   words[1].data(), sum);
+}
+
+TEST(TensorCores, SumsThatHaveTheBitsAreExact) {
+  for (const Chip &chip : {kAmpere, kHopper}) {
+    EXPECT_EQ(addNarrow(chip, {1, 2, 3, -4}, {5, 6, 7, 8}, 0.5F), 6.5F);
+    EXPECT_EQ(addNarrow(chip, {}, {}, -3), -3);
+    EXPECT_EQ(addNarrow(chip, std::vector<float>(16, 1),
+                        std::vector<float>(16, 3), 1),
+              49);
+  }
+}
+
+TEST(TensorCores, WhatIsAlignedIsCut) {
+  // 2^-24 has its place in 24 bits of fraction beside 1, half of it only in 25,
+  // and two halves are lost together in f32.
+  const float small = std::ldexp(1.0F, -12), half = std::ldexp(1.0F, -13);
+  for (const Chip &chip : {kAmpere, kHopper})
+    EXPECT_EQ(addNarrow(chip, {1, -small}, {1, small}, 0), 1 - 0x1p-24F);
+  EXPECT_EQ(addNarrow(kAmpere, {1, -half, -half}, {1, small, small}, 0), 1);
+  EXPECT_EQ(addNarrow(kHopper, {1, -half, -half}, {1, small, small}, 0),
+            1 - 0x1p-24F);
+}
+
+TEST(TensorCores, AmpereAddsHalfOfTheProductsFirst) {
+  // The large ones cancel: with them, the small one is lost.
+  std::vector<float> lhs(16), rhs(16, 1);
+  lhs[0] = 0x1p30F;
+  lhs[1] = 1;
+  lhs[8] = -0x1p30F;
+  lhs[9] = 1;
+  EXPECT_EQ(addNarrow(kHopper, lhs, rhs, 0), 0);
+  lhs = std::vector<float>(16);
+  lhs[0] = 0x1p30F;
+  lhs[1] = -0x1p30F;
+  lhs[8] = 1;
+  EXPECT_EQ(addNarrow(kAmpere, lhs, rhs, 0), 1);
+  EXPECT_EQ(addNarrow(kHopper, lhs, rhs, 0), 0);
+}
+
+TEST(TensorCores, SumsAreCutTowardsZero) {
+  for (const Chip &chip : {kAmpere, kHopper}) {
+    EXPECT_EQ(addNarrow(chip, {1}, {0x1p-1F}, 0x1p24F), 0x1p24F);
+    EXPECT_EQ(addNarrow(chip, {1}, {-0x1p-1F}, -0x1p24F), -0x1p24F);
+  }
+}
+
+TEST(TensorCores, InfinitiesAndWhatIsNoNumber) {
+  const float infinity = INFINITY;
+  for (const Chip &chip : {kAmpere, kHopper}) {
+    EXPECT_EQ(addNarrow(chip, {infinity}, {-2}, 0), -infinity);
+    EXPECT_EQ(getBits(addNarrow(chip, {infinity}, {0}, 0)), 0x7FFFFFFF);
+    EXPECT_EQ(getBits(addNarrow(chip, {infinity}, {1}, -infinity)), 0x7FFFFFFF);
+    EXPECT_EQ(getBits(addNarrow(chip, {NAN}, {1}, 1)), 0x7FFFFFFF);
+  }
+}
+
+TEST(TensorCores, SmallNumbersAreKept) {
+  // Denormals, of f32 and of bf16.
+  for (const Chip &chip : {kAmpere, kHopper}) {
+    EXPECT_EQ(addNarrow(chip, {0x1p-100F}, {0x1p-40F}, 0x1p-149F),
+              0x1p-140F + 0x1p-149F);
+    EXPECT_EQ(addNarrow(chip, {0x1p-130F}, {2}, 0), 0x1p-129F);
+  }
+}
+
+TEST(TensorCores, Tf32HasTenBitsOfFraction) {
+  uint32_t lhs[8] = {getBits(1 + 0x1p-10F + 0x1p-11F)}, rhs[8] = {getBits(3)};
+  for (const Chip &chip : {kAmpere, kHopper})
+    EXPECT_EQ(tensor_cores::addProducts(chip, Factors::kTf32, lhs, rhs, 1),
+              1 + 3 * (1 + 0x1p-10F));
+}
+
+} // namespace
