@@ -64,6 +64,8 @@ void hfta::buildPlannedPipeline(OpPassManager &pm,
   HftaRoundFactorsOptions round;
   round.narrowsMemory = options.byElements;
   pm.addPass(createHftaRoundFactors(round));
+  if (options.byElements)
+    pm.addPass(createHftaPackWeights());
   addCleanUp(pm);
   if (options.byElements)
     pm.addPass(createHftaSplitSums());

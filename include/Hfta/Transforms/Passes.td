@@ -240,6 +240,25 @@ def HftaRoundFactors : Pass<"hfta-round-factors"> {
   let dependentDialects = ["::mlir::hfta::HftaDialect"];
 }
 
+def HftaPackWeights : Pass<"hfta-pack-weights"> {
+  let summary = "Store convolutions' weights in the order of their products";
+  let description = [{
+    Neighbouring terms of a convolution of images with channels last are
+    neighbouring channels, between which a weight has all its taps. A weight of
+    several taps gets a kernel that stores it with channels last, too; whoever
+    multiplies it reads it there. Which terms are added in which order stays.
+
+    ```mlir
+    %y = hfta.conv %x, %w … : tensor<8x16x9x9xf32>, tensor<32x16x3x3xf32>
+    // ==>
+    %packed = hfta.transpose %w by [0, 2, 3, 1] : tensor<32x16x3x3xf32>
+    %view = hfta.transpose %packed by [0, 3, 1, 2] {hfta.repeated} : tensor<32x3x3x16xf32>
+    %y = hfta.conv %x, %view … : tensor<8x16x9x9xf32>, tensor<32x16x3x3xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::hfta::HftaDialect"];
+}
+
 def HftaSplitSums : Pass<"hfta-split-sums"> {
   let summary = "Split long sums of products into parts";
   let description = [{

@@ -69,7 +69,9 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
 OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
   if (isIota(getPermutation()))
     return getInput();
-  if (auto inner = getInput().getDefiningOp<TransposeOp>()) {
+  // What is made anew in each kernel reads what lies in memory in that order.
+  auto inner = getInput().getDefiningOp<TransposeOp>();
+  if (inner && !(*this)->hasAttr(HftaDialect::kRepeatedAttrName)) {
     SmallVector<int64_t> permutation;
     for (int64_t axis : getPermutation())
       permutation.push_back(inner.getPermutation()[axis]);
