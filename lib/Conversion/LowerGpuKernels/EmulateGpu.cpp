@@ -164,8 +164,55 @@ void EmulateGpuPass::shareMemory() {
     global.erase();
 }
 
+/// bf16 is the upper half of an f32.
+static void widenBits(LLVM::FPExtOp op, Value bits) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  Type word = builder.getI32Type();
+  Value half =
+      LLVM::ConstantOp::create(builder, loc, word, static_cast<int64_t>(16));
+  Value upper = LLVM::ShlOp::create(
+      builder, loc, LLVM::ZExtOp::create(builder, loc, word, bits), half);
+  op.replaceAllUsesWith(
+      LLVM::BitcastOp::create(builder, loc, op.getType(), upper).getResult());
+  op.erase();
+}
+
+/// Where nothing is computed in bf16, its values are integers: of floats LLVM
+/// may make vectors, for which a processor without instructions for them calls
+/// functions of libraries that aren't everywhere.
+static void replaceByBits(Operation *op) {
+  OpBuilder builder(op);
+  Type half = builder.getI16Type();
+  Value bits = op->getOperand(0);
+  if (isa<LLVM::LoadOp>(op)) {
+    bits = builder.clone(*op)->getResult(0);
+    bits.setType(half);
+  }
+  for (Operation *user : llvm::make_early_inc_range(op->getUsers())) {
+    if (auto wide = dyn_cast<LLVM::FPExtOp>(user);
+        wide && wide.getType().isF32()) {
+      widenBits(wide, bits);
+    } else if (auto store = dyn_cast<LLVM::StoreOp>(user)) {
+      store.getValueMutable().assign(bits);
+    } else if (auto back = dyn_cast<LLVM::BitcastOp>(user);
+               back && back.getType() == half) {
+      back.replaceAllUsesWith(bits);
+      back.erase();
+    }
+  }
+  if (op->use_empty())
+    op->erase();
+}
+
 LogicalResult EmulateGpuPass::replaceOps(LLVM::LLVMFuncOp function) {
-  SmallVector<Operation *> ops;
+  SmallVector<Operation *> halves, ops;
+  function.walk([&](Operation *op) {
+    if (isa<LLVM::LoadOp, LLVM::BitcastOp>(op) &&
+        op->getResult(0).getType().isBF16())
+      halves.push_back(op);
+  });
+  llvm::for_each(halves, replaceByBits);
   function.walk([&](Operation *op) {
     if (isa<NVVM::NVVMDialect>(op->getDialect()))
       ops.push_back(op);

@@ -34,6 +34,30 @@ llvm.func @alone(%x: !llvm.ptr) attributes {nvvm.kernel} {
 
 // -----
 
+// The threads of a warp multiply together; bf16 is
+// but bits.
+// CHECK-LABEL: llvm.func internal @multiplies(
+// CHECK: %[[BITS:.+]] = llvm.load %{{.+}} : !llvm.ptr -> i16
+// CHECK: %[[WORD:.+]] = llvm.zext %[[BITS]] : i16 to i32
+// CHECK: %[[UPPER:.+]] = llvm.shl %[[WORD]]
+// CHECK: %[[WIDE:.+]] = llvm.bitcast %[[UPPER]] : i32 to f32
+// CHECK: %[[FACTORS:.+]] = llvm.mlir.constant(0 : i{{.+}}) : i32
+// CHECK: %[[PLACE:.+]] = llvm.mlir.addressof @hfta_emulated_multiply
+// CHECK: %[[MULTIPLY:.+]] = llvm.load %[[PLACE]]
+// CHECK: %[[SUMS:.+]] = llvm.call %[[MULTIPLY]](%[[FACTORS]], {{.*}}%[[WIDE]], %[[WIDE]], %[[WIDE]], %[[WIDE]]) : !llvm.ptr, (i32, i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> !llvm.ptr
+// CHECK: llvm.load %[[SUMS]] : !llvm.ptr -> !llvm.struct<(f32, f32, f32, f32)>
+// CHECK: llvm.func @multiplies$block(
+llvm.func @multiplies(%x: !llvm.ptr, %word: i32) attributes {nvvm.kernel} {
+  %0 = llvm.load %x : !llvm.ptr -> bf16
+  %1 = llvm.fpext %0 : bf16 to f32
+  %2 = nvvm.mma.sync A[%word, %word, %word, %word] B[%word, %word] C[%1, %1, %1, %1] {layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>, multiplicandAPtxType = #nvvm.mma_type<bf16>, multiplicandBPtxType = #nvvm.mma_type<bf16>, shape = #nvvm.shape<m = 16, n = 8, k = 16>} : (i32, i32, f32) -> !llvm.struct<(f32, f32, f32, f32)>
+  %3 = llvm.extractvalue %2[0] : !llvm.struct<(f32, f32, f32, f32)>
+  llvm.store %3, %x : f32, !llvm.ptr
+  llvm.return
+}
+
+// -----
+
 llvm.func @k(%x: !llvm.ptr) attributes {nvvm.kernel} {
   // expected-error @+1 {{isn't emulated}}
   nvvm.barrier0
