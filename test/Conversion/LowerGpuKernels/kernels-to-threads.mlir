@@ -240,3 +240,30 @@ func.func private @tiles(%x: tensor<4x18xf32>, %w: tensor<5x18xf32>) -> tensor<4
   } -> tensor<4x5xf32>
   return %product : tensor<4x5xf32>
 }
+
+// -----
+
+// Two warps multiply a tile of 16 by 16, 16 terms at a time: a thread stores four
+// words of two neighbouring terms each, and has four sums.
+// CHECK-LABEL: func.func private @tensor_cores(
+// CHECK-SAME: hfta.block_threads = 64 : i64, hfta.items = 64 : i64, hfta.kernel
+// CHECK-COUNT-2: memref.view %{{.+}} : memref<3072xi8, 3> to memref<1x2x16x12xi32, 3>
+// CHECK: nvvm.barrier
+// CHECK: %[[SUMS:.+]]:4 = scf.for {{.*}} iter_args(%[[A:.+]] = %{{.+}}, %[[B:.+]] = %{{.+}}, %[[C:.+]] = %{{.+}}, %[[D:.+]] = %{{.+}}) -> (f32, f32, f32, f32)
+// CHECK-COUNT-6: memref.load %{{.+}} : memref<1x2x16x12xi32, 3>
+// CHECK: %[[NEXT:.+]] = nvvm.mma.sync A[{{.*}}] B[{{.*}}] C[%[[A]], %[[B]], %[[C]], %[[D]]] {{.*}}multiplicandAPtxType = #nvvm.mma_type<bf16>{{.*}}shape = #nvvm.shape<m = 16, n = 8, k = 16>
+// CHECK: llvm.extractvalue %[[NEXT]][0]
+// CHECK-NOT: nvvm.mma.sync
+// CHECK: vector.store %{{.+}}, %{{.+}} {alignment = 16 : i64} : memref<1x2x16x12xi32, 3>, vector<4xi32>
+// CHECK: nvvm.barrier
+func.func private @tensor_cores(%x: tensor<16x32xf32>, %w: tensor<16x32xf32>) -> tensor<16x16xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<16x16xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %product = linalg.generic {hfta.multiply = bf16, hfta.tile = array<i64: 16, 16, 16, 2, 2, 1>, indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<16x32xf32>, tensor<16x32xf32>) outs(%zeros : tensor<16x16xf32>) {
+  ^bb0(%a: f32, %c: f32, %s: f32):
+    %t = math.fma %a, %c, %s : f32
+    linalg.yield %t : f32
+  } -> tensor<16x16xf32>
+  return %product : tensor<16x16xf32>
+}

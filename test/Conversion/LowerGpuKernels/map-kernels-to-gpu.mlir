@@ -106,3 +106,22 @@ func.func private @many(%x: tensor<4x100x40xf32>) -> tensor<100x40xf32> attribut
   } -> tensor<100x40xf32>
   return %sum : tensor<100x40xf32>
 }
+
+// -----
+
+// On tensor cores: a step has at least as many terms as an instruction.
+// CHECK-LABEL: func.func private @narrow(
+// CHECK: hfta.multiply = bf16, hfta.tile = array<i64: 32, 32, 16, 2, 2, 4>
+// ALWAYS-LABEL: func.func private @narrow(
+// ALWAYS: hfta.multiply = bf16, hfta.tile = array<i64: 16, 16, 16, 2, 2, 4>
+func.func private @narrow(%x: tensor<64x784xf32>, %w: tensor<512x784xf32>) -> tensor<64x512xf32> attributes {hfta.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<64x512xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<64x512xf32>) -> tensor<64x512xf32>
+  %product = linalg.generic {hfta.multiply = bf16, indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<64x784xf32>, tensor<512x784xf32>) outs(%zeros : tensor<64x512xf32>) {
+  ^bb0(%a: f32, %c: f32, %s: f32):
+    %t = math.fma %a, %c, %s : f32
+    linalg.yield %t : f32
+  } -> tensor<64x512xf32>
+  return %product : tensor<64x512xf32>
+}
