@@ -108,8 +108,8 @@ private:
   DenseMap<Value, Value> widened;
 };
 
-/// Notes on what will be differentiated what its products multiply, and on what
-/// is computed of data beforehand, too.
+/// Notes on a model's products, of what is computed of data beforehand, too,
+/// what they multiply.
 void markProducts(ModelOp model, StringRef type) {
   auto multiply = TypeAttr::get(getFactorType(model.getContext(), type));
   model.walk([&](Operation *op) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Programs for a GPU, run by the emulated driver. They train to the weights of the CPU's
 programs, within rounding, and to the same bytes whether the copies are fused or not, how
-many there are, on whichever chip, in whichever order streams, blocks and threads run, and
-going on from a checkpoint. What is missing is told by name, and each call of the driver
+many there are, on whichever chip (those of tensor cores excepted), in whichever order
+streams, blocks and threads run, and going on from a checkpoint. What is missing is told by name, and each call of the driver
 may fail: one message, the code, nothing half-written. Needs only Python's standard
 library."""
 

@@ -48,7 +48,7 @@ Value ProductTiles::allocate(const Side &side) {
 }
 
 /// A block has a tile, whose rows' tiles follow each other less often than
-/// those of columns; of its threads neighbours store neighbours.
+/// those of columns.
 void ProductTiles::placeThread(Value thread) {
   int64_t threads = tile.countThreads();
   int64_t ofGroup = tile.countGroupThreads();
@@ -66,6 +66,7 @@ void ProductTiles::placeThread(Value thread) {
   placeInTile();
 }
 
+/// Neighbouring threads store neighbours.
 void ProductTiles::placeInTile() {
   int64_t rows = tile.rows / tile.threadRows;
   int64_t columns = tile.columns / tile.threadColumns;

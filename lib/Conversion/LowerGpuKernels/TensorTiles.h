@@ -1,9 +1,9 @@
 //===- TensorTiles.h - Products on tensor cores -----------------*- C++ -*-===//
 //
 // The threads of a warp multiply small matrices together, whose elements have
-// few bits, and add the products up in f32 (`mma.sync`, Volta's successors from
-// sm_80 on). Bits of a sum follow from the chip, and from the order of its
-// terms, of which so many are added at once: from nothing else.
+// few bits, and add the products up in f32 (`mma.sync`, from sm_80 on). Bits of
+// a sum follow from the chip, and from the order of its terms, of which so many
+// are added at once: from nothing else.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_TENSORTILES_H

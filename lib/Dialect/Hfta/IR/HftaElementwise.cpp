@@ -287,9 +287,9 @@ Value SelectOp::buildScalar(OpBuilder &builder, Location loc,
                                  scalars[2]);
 }
 
-/// Half of what the last kept bit stands for carries into it; infinities have
-/// no bits that are lost. A NaN, whose carry could leave its sign alone, keeps
-/// what it has above, and the bit that makes it quiet.
+/// Half of what the last kept bit stands for carries into it. An infinity has
+/// no bits that carry; of a NaN they might make something else, so that it
+/// keeps its upper bits, and gets the one that makes it quiet.
 Value RoundToTf32Op::buildScalar(OpBuilder &builder, Location loc,
                                  ValueRange scalars) {
   constexpr int64_t kLost = (int64_t(1) << 13) - 1;

@@ -1,0 +1,121 @@
+//===- KernelPasses.td - From a task's ops to its kernels --*- tablegen -*-===//
+//
+// What products and sums read, and in which parts they are computed, before
+// kernels are formed; then the kernels.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_TRANSFORMS_KERNEL_PASSES
+#define HFTA_TRANSFORMS_KERNEL_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def HftaFoldCasts : Pass<"hfta-fold-casts"> {
+  let summary = "Let sums widen what they read themselves";
+  let description = [{
+    Where hfta-apply-precision has put casts around a contraction, convolution
+    or reduction, and nothing else reads the wide result, the op takes the narrow
+    operands and has `accumulate`: the same terms in the same order, without wide
+    copies of its operands in memory. What only moves elements (a broadcast, a
+    gather) moves the narrow ones. What is left without a use goes with the next
+    clean-up.
+
+    ```mlir
+    %x64 = hfta.cast %x : tensor<8x4xf32> to f64
+    %w64 = hfta.cast %w : tensor<3x4xf32> to f64
+    %1 = hfta.contract %x64, %w64 … : tensor<8x4xf64>, tensor<3x4xf64>
+    %y = hfta.cast %1 : tensor<8x3xf64> to f32
+    // ==>
+    %y = hfta.contract %x, %w … {accumulate = f64} : tensor<8x4xf32>, tensor<3x4xf32>
+    ```
+  }];
+}
+
+def HftaRoundFactors : Pass<"hfta-round-factors"> {
+  let summary = "Round the operands of products to what they multiply";
+  let description = [{
+    The operands of products (ProductTrait) with `hfta.multiply` are rounded to
+    that type, and still are f32. Each is rounded by whoever makes it, or by a
+    kernel of its own. With `narrow-memory` it is in memory what it was rounded
+    to, where there are such elements, and is widened by the kernels that
+    multiply it.
+
+    ```mlir
+    %y = hfta.contract %x, %w … {hfta.multiply = bf16} : tensor<8x4xf32>, tensor<3x4xf32>
+    // ==>
+    %x16 = hfta.cast %x : tensor<8x4xf32> to bf16
+    %x32 = hfta.cast %x16 {hfta.repeated} : tensor<8x4xbf16> to f32
+    %w16 = …
+    %y = hfta.contract %x32, %w32 … {hfta.multiply = bf16} : tensor<8x4xf32>, tensor<3x4xf32>
+    ```
+  }];
+  let options = [
+    Option<"narrowsMemory", "narrow-memory", "bool", /*default=*/"false",
+           "widen what was rounded in each kernel that multiplies it">];
+  let dependentDialects = ["::mlir::hfta::HftaDialect"];
+}
+
+def HftaPackWeights : Pass<"hfta-pack-weights"> {
+  let summary = "Store convolutions' weights in the order of their products";
+  let description = [{
+    Neighbouring terms of a convolution of images with channels last are
+    neighbouring channels, between which a weight has all its taps. A weight of
+    several taps gets a kernel that stores it with channels last, too; whoever
+    multiplies it reads it there. Which terms are added in which order stays.
+
+    ```mlir
+    %y = hfta.conv %x, %w … : tensor<8x16x9x9xf32>, tensor<32x16x3x3xf32>
+    // ==>
+    %packed = hfta.transpose %w by [0, 2, 3, 1] : tensor<32x16x3x3xf32>
+    %view = hfta.transpose %packed by [0, 3, 1, 2] {hfta.repeated} : tensor<32x3x3x16xf32>
+    %y = hfta.conv %x, %view … : tensor<8x16x9x9xf32>, tensor<32x16x3x3xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::hfta::HftaDialect"];
+}
+
+def HftaSplitSums : Pass<"hfta-split-sums"> {
+  let summary = "Split long sums of products into parts";
+  let description = [{
+    A weight's gradient has many terms and few results: too few for the blocks of
+    a GPU. A convolution's, and a contraction whose first summed axis can be cut
+    into as many, become parts with an axis of their own, and a sum over that
+    axis. How many follows from one copy's shapes. Sums in another precision than
+    their result's (`accumulate`) stay whole: parts would be rounded.
+
+    ```mlir
+    %1 = hfta.conv_weight_gradient %x, %g {…} : …
+    // becomes
+    %p = hfta.conv_weight_gradient %x, %g {batch_parts = 8 : i64, …} : …
+    %1 = hfta.reduce sum %p over [0] : tensor<8x64x64x3x3xf32>
+    ```
+  }];
+}
+
+def HftaFormKernels : Pass<"hfta-form-kernels", "::mlir::ModuleOp"> {
+  let summary = "Group ops of a task into kernels";
+  let description = [{
+    Each contraction, convolution, pooling or reduction gets a kernel, a
+    reduction together with the elementwise ops that feed it and have no other
+    use, most others with the elementwise ops that follow; the remaining
+    elementwise ops are grouped into chains, together with reductions over
+    trailing axes that they use row by row. A large reduction over the batch and
+    other axes becomes one over the others, then one over the batch. A kernel
+    has a bounded number of inputs and results. Afterwards
+    a task holds only reads, writes, views (hfta.reshape, hfta.unstack),
+    hfta.stack and hfta.kernel.
+
+    ```mlir
+    %1 = hfta.neg %0 : tensor<4xf32, #hfta.copies<2>>
+    // ==>
+    %1 = hfta.kernel "neg"(%0) : (tensor<4xf32, #hfta.copies<2>>)
+        -> tensor<4xf32, #hfta.copies<2>> { … }
+    ```
+  }];
+  let options = [
+    Option<"joinsRows", "join-rows", "bool", /*default=*/"true",
+           "compute reductions of rows together with what uses them row by row; "
+           "not where each element is computed by itself">];
+  let dependentDialects = ["::mlir::hfta::HftaDialect"];
+}
+
+#endif // HFTA_TRANSFORMS_KERNEL_PASSES
