@@ -44,9 +44,13 @@ namespace {
 
 class KernelFormer {
 public:
-  KernelFormer(func::FuncOp task, const CopyUses *uses, bool joinsRows)
-      : task(task), uses(uses), joinsRows(joinsRows) {}
-  void form();
+  KernelFormer(func::FuncOp task, bool joinsRows)
+      : task(task), joinsRows(joinsRows) {}
+
+  /// Makes the ops that kernels are formed of.
+  void prepare();
+  /// `copiesUses`: of the ops as prepared; null where no copy is apart.
+  void form(const CopyUses *copiesUses);
 
 private:
   using Members = llvm::SetVector<Operation *>;
@@ -66,8 +70,8 @@ private:
                      SetVector<Operation *> &clones);
 
   func::FuncOp task;
-  const CopyUses *uses; ///< null where no copy is apart
-  bool joinsRows;       ///< reductions of rows with what uses them row by row
+  const CopyUses *uses = nullptr;
+  bool joinsRows; ///< reductions of rows with what uses them row by row
   DenseMap<Operation *, unsigned> position;
   /// The root of the kernel that an op belongs to, and each kernel's ops.
   DenseMap<Operation *, Operation *> rootOf;
@@ -366,10 +370,14 @@ void KernelFormer::splitReductions() {
   }
 }
 
-void KernelFormer::form() {
-  Block &block = task.getBody().front();
+void KernelFormer::prepare() {
   sinkStoredValues();
   splitReductions();
+}
+
+void KernelFormer::form(const CopyUses *copiesUses) {
+  uses = copiesUses;
+  Block &block = task.getBody().front();
   unsigned next = 0;
   for (Operation &op : block)
     position[&op] = next++;
@@ -442,14 +450,18 @@ struct FormKernelsPass : hfta::impl::HftaFormKernelsBase<FormKernelsPass> {
       if (function->hasAttr(HftaDialect::kTaskAttrName))
         tasks.push_back(function);
     SymbolTable symbols(module);
+    SmallVector<KernelFormer> formers;
+    for (func::FuncOp task : tasks) {
+      storeLargeConstants(task, symbols);
+      formers.push_back({task, joinsRows});
+      formers.back().prepare();
+    }
     std::optional<CopyUses> uses;
     if (int64_t copies = countCopiesApart(module))
       uses.emplace(module, copies);
-    for (func::FuncOp task : tasks) {
-      storeLargeConstants(task, symbols);
-      KernelFormer(task, uses ? &*uses : nullptr, joinsRows).form();
-      insertCopies(task);
-    }
+    for (KernelFormer &former : formers)
+      former.form(uses ? &*uses : nullptr);
+    llvm::for_each(tasks, insertCopies);
   }
 
   /// Large constants become read-only variables.
