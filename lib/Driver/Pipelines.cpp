@@ -67,8 +67,10 @@ void hfta::buildPlannedPipeline(OpPassManager &pm,
   if (options.byElements)
     pm.addPass(createHftaPackWeights());
   addCleanUp(pm);
-  if (options.byElements)
+  if (options.byElements) {
     pm.addPass(createHftaSplitSums());
+    pm.addPass(createHftaRepeatCheapOps());
+  }
   pm.addPass(createHftaFormKernels(form));
   pm.addPass(createHftaAssignLayouts());
   pm.addPass(createHftaPlanMemory());

@@ -89,7 +89,7 @@ static bool isStructural(Operation *op) {
          op->hasTrait<OpTrait::IsTerminator>();
 }
 
-static bool isRepeated(Operation *op) {
+bool hfta::isRepeated(Operation *op) {
   return op->hasTrait<RepeatedTrait>() ||
          op->hasAttr(HftaDialect::kRepeatedAttrName);
 }
@@ -141,10 +141,8 @@ static Operation *getSource(Value operand) {
   return spreadsRows ? source : op;
 }
 
-/// Calls `visit` with each op that uses a value, behind what is made anew in
-/// each kernel.
-static void visitUsers(Operation *op,
-                       llvm::function_ref<void(Operation *)> visit) {
+void hfta::visitUsers(Operation *op,
+                      llvm::function_ref<void(Operation *)> visit) {
   for (Operation *user : op->getUsers())
     if (isRepeated(user))
       visitUsers(user, visit);
@@ -182,7 +180,7 @@ bool KernelFormer::isReductionOfRows(Operation *op, Operation *root) const {
 }
 
 bool KernelFormer::canJoin(Operation *op, Operation *root) {
-  if (!op || rootOf.contains(op) || op == root)
+  if (!op || rootOf.contains(op) || op == root || isRepeated(op))
     return false;
   if (!isElementwise(op) && !isReductionOfRows(op, root) &&
       !(isElementwise(root) && isProducer(op) &&

@@ -5,7 +5,16 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 namespace mlir::hfta {
+
+/// Whether each kernel that uses the op's result makes it anew.
+bool isRepeated(Operation *op);
+
+/// Calls `visit` with each op that uses a value, behind what is made anew in
+/// each kernel.
+void visitUsers(Operation *op, llvm::function_ref<void(Operation *)> visit);
 
 /// Makes every written or stacked value of a task the sole use of a kernel's
 /// result, as planned memory wants it.

@@ -1,0 +1,54 @@
+// RUN: hfta-opt %s -hfta-repeat-cheap-ops | FileCheck %s -enable-var-scope
+
+// What a sum and an elementwise op read of a tensor that is in memory anyway,
+// and of a much smaller one, is computed by both.
+// CHECK-LABEL: func.func @centered(
+// CHECK: hfta.sub %{{.+}}, %{{.+}} {hfta.repeated}
+// CHECK: hfta.mul
+// CHECK-NOT: hfta.repeated
+func.func @centered(%x: tensor<8x32x64xf32>, %mean: tensor<32xf32>, %y: tensor<8x32x64xf32>) -> (tensor<32xf32>, tensor<8x32x64xf32>) {
+  %m = hfta.broadcast %mean to [8, 32, 64] along [1] : tensor<32xf32>
+  %c = hfta.sub %x, %m : tensor<8x32x64xf32>, tensor<8x32x64xf32>
+  %square = hfta.mul %c, %c : tensor<8x32x64xf32>, tensor<8x32x64xf32>
+  %variance = hfta.reduce sum %square over [0, 2] : tensor<8x32x64xf32>
+  %result = hfta.mul %c, %y : tensor<8x32x64xf32>, tensor<8x32x64xf32>
+  return %variance, %result : tensor<32xf32>, tensor<8x32x64xf32>
+}
+
+// So is what follows it.
+// CHECK-LABEL: func.func @chain(
+// CHECK: hfta.sub %{{.+}}, %{{.+}} {hfta.repeated}
+// CHECK: hfta.abs %{{.+}} {hfta.repeated}
+func.func @chain(%x: tensor<8x32x64xf32>, %mean: tensor<32xf32>) -> (tensor<32xf32>, tensor<32xf32>, tensor<32xf32>) {
+  %m = hfta.broadcast %mean to [8, 32, 64] along [1] : tensor<32xf32>
+  %c = hfta.sub %x, %m : tensor<8x32x64xf32>, tensor<8x32x64xf32>
+  %a = hfta.abs %c : tensor<8x32x64xf32>
+  %0 = hfta.reduce sum %c over [0, 2] : tensor<8x32x64xf32>
+  %1 = hfta.reduce sum %a over [0, 2] : tensor<8x32x64xf32>
+  %2 = hfta.reduce max %a over [0, 2] : tensor<8x32x64xf32>
+  return %0, %1, %2 : tensor<32xf32>, tensor<32xf32>, tensor<32xf32>
+}
+
+// Nothing is gained where there is one reader, where two large tensors would be
+// read, or by what is computed for long; a product would compute each element
+// many times, and what nobody else needs doesn't lie in memory.
+// CHECK-LABEL: func.func @others(
+// CHECK-NOT: hfta.repeated
+func.func @others(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>, %v: tensor<64xf32>) -> (tensor<64x64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64x64xf32>, tensor<64xf32>, tensor<64xf32>) {
+  %b = hfta.broadcast %v to [64, 64] along [1] : tensor<64xf32>
+  %once = hfta.sub %x, %b : tensor<64x64xf32>, tensor<64x64xf32>
+  %two = hfta.add %x, %y : tensor<64x64xf32>, tensor<64x64xf32>
+  %s0 = hfta.reduce sum %two over [0] : tensor<64x64xf32>
+  %s1 = hfta.reduce sum %two over [1] : tensor<64x64xf32>
+  %costly = hfta.exp %x : tensor<64x64xf32>
+  %s2 = hfta.reduce sum %costly over [0] : tensor<64x64xf32>
+  %s3 = hfta.reduce sum %costly over [1] : tensor<64x64xf32>
+  %factor = hfta.mul %y, %b : tensor<64x64xf32>, tensor<64x64xf32>
+  %product = hfta.contract %factor, %x maps [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>] : tensor<64x64xf32>, tensor<64x64xf32>
+  %s4 = hfta.reduce sum %factor over [0] : tensor<64x64xf32>
+  %made = hfta.exp %y : tensor<64x64xf32>
+  %behind = hfta.neg %made : tensor<64x64xf32>
+  %s5 = hfta.reduce sum %behind over [0] : tensor<64x64xf32>
+  %s6 = hfta.reduce sum %behind over [1] : tensor<64x64xf32>
+  return %once, %s0, %s1, %s2, %s4, %product, %s5, %s6 : tensor<64x64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64x64xf32>, tensor<64xf32>, tensor<64xf32>
+}
