@@ -5,9 +5,12 @@
 // join, if everything else that uses them comes after the root, and so does one
 // product, convolution or pooling whose elements they work on, and what they
 // use row by row: reductions, and elementwise ops on those. Small values and
-// broadcasts are cloned into each kernel that uses them.
+// broadcasts are cloned into each kernel that uses them. Where each element is
+// computed by itself, on a GPU, sums join that have as many elements as the
+// kernel, other sums of the same tensor, and other small ops.
 //===----------------------------------------------------------------------===//
 
+#include "AlikeSums.h"
 #include "CopyUses.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
@@ -29,6 +32,10 @@ using namespace mlir::hfta;
 /// Constants above this size are read from memory instead of being cloned.
 static constexpr int64_t kLargestInlineConstant = 256;
 
+/// Elements of values up to which kernels aren't worth one each, where what is
+/// computed by each thread costs less than that there is one more kernel.
+static constexpr int64_t kSmall = 4096;
+
 /// Kernels grow no further than this many inputs and results: every one is an
 /// address to compute at each launch, and a register or stack slot.
 static constexpr size_t kMostOperands = 48;
@@ -42,10 +49,17 @@ using Order = ReferenceModel::Sums;
 
 namespace {
 
+/// What is computed together, beyond what costs nothing anywhere.
+struct Joins {
+  bool rows;  ///< reductions of rows with what uses them row by row
+  bool sums;  ///< reductions of the same tensor along the same axes
+  bool small; ///< small ops that have nothing to do with each other
+};
+
 class KernelFormer {
 public:
-  KernelFormer(func::FuncOp task, bool joinsRows)
-      : task(task), joinsRows(joinsRows) {}
+  KernelFormer(func::FuncOp task, const SymbolTable &symbols, Joins joins)
+      : task(task), symbols(symbols), joins(joins) {}
 
   /// Makes the ops that kernels are formed of.
   void prepare();
@@ -58,10 +72,18 @@ private:
   void sinkStoredValues();
   void splitReductions();
   void grow(Operation *root);
+  void take(Operation *op, Operation *root);
+  void growBySums(Operation *root);
+  void growBySmall(Operation *root);
+  static void visitNeighbours(Operation *root,
+                              function_ref<void(Operation *)> visit);
+  bool feeds(Operation *op, Operation *root) const;
   bool isReductionOfRows(Operation *op, Operation *root) const;
-  bool canJoin(Operation *op, Operation *root);
+  bool isSumOfElements(Operation *op, Operation *root) const;
+  bool canJoin(Operation *op, Operation *root, bool isTerm = false);
   bool hasRoom(const Members &members, Operation *op);
   bool allUsesAllow(Operation *op, Operation *root);
+  bool isUsedIn(Operation *op, Operation *root);
   bool comesBeforeUsers(Operation *op, Operation *root);
   void emit(Operation *root);
   static SmallVector<Value> collectResults(ArrayRef<Operation *> ops,
@@ -70,12 +92,15 @@ private:
                      SetVector<Operation *> &clones);
 
   func::FuncOp task;
+  const SymbolTable &symbols;
   const CopyUses *uses = nullptr;
-  bool joinsRows; ///< reductions of rows with what uses them row by row
+  Joins joins;
+  bool areWritesLast = false; ///< so that ops can wait for others
   DenseMap<Operation *, unsigned> position;
   /// The root of the kernel that an op belongs to, and each kernel's ops.
   DenseMap<Operation *, Operation *> rootOf;
   DenseMap<Operation *, Members> membersOf;
+  DenseSet<Operation *> terms; ///< ops that make what a sum adds up
   SmallVector<Operation *> roots;
   /// The users of an op that belong to no kernel yet, the first at the end, and
   /// perhaps some that do; kept, as a value may have very many users.
@@ -95,6 +120,12 @@ bool hfta::isRepeated(Operation *op) {
 }
 
 static bool isAlone(Operation *op) { return op->hasTrait<AloneTrait>(); }
+
+static bool isStored(Operation *op) {
+  return llvm::any_of(op->getUsers(), [](Operation *user) {
+    return isStructural(user) || isAlone(user);
+  });
+}
 
 static bool isElementwise(Operation *op) {
   return isa<ElementwiseOpInterface>(op);
@@ -167,22 +198,35 @@ bool KernelFormer::comesBeforeUsers(Operation *op, Operation *root) {
 }
 
 bool KernelFormer::allUsesAllow(Operation *op, Operation *root) {
-  if (isElementwise(root))
-    return comesBeforeUsers(op, root);
+  return isElementwise(root) ? comesBeforeUsers(op, root) : isUsedIn(op, root);
+}
+
+bool KernelFormer::isUsedIn(Operation *op, Operation *root) {
   return llvm::all_of(op->getUsers(), [&](Operation *user) {
-    return isRepeated(user) ? allUsesAllow(user, root)
+    return isRepeated(user) ? isUsedIn(user, root)
                             : rootOf.lookup(user) == root;
   });
 }
 
 bool KernelFormer::isReductionOfRows(Operation *op, Operation *root) const {
-  return joinsRows && isa<ReduceOp>(op) && isOfRows(op, root);
+  return joins.rows && isa<ReduceOp>(op) && isOfRows(op, root);
 }
 
-bool KernelFormer::canJoin(Operation *op, Operation *root) {
-  if (!op || rootOf.contains(op) || op == root || isRepeated(op))
+/// Where each element is computed by itself, a sum of it is added up once, too,
+/// if it has as many elements as the kernel.
+bool KernelFormer::isSumOfElements(Operation *op, Operation *root) const {
+  return !joins.rows && isa<ReduceOp>(op) && isElementwise(root) &&
+         cast<RankedTensorType>(op->getResult(0).getType()).getShape() ==
+             cast<RankedTensorType>(root->getResult(0).getType()).getShape();
+}
+
+/// `isTerm`: as what a sum adds up, whose elements aren't the kernel's.
+bool KernelFormer::canJoin(Operation *op, Operation *root, bool isTerm) {
+  if (!op || rootOf.contains(op) || op == root || isRepeated(op) ||
+      (isTerm && !isElementwise(op)))
     return false;
   if (!isElementwise(op) && !isReductionOfRows(op, root) &&
+      !isSumOfElements(op, root) &&
       !(isElementwise(root) && isProducer(op) &&
         llvm::none_of(membersOf[root], isProducer)))
     return false;
@@ -193,7 +237,8 @@ bool KernelFormer::canJoin(Operation *op, Operation *root) {
   if (uses && !isArrayed(root->getResult(0)) &&
       uses->getCopies(op) != uses->getCopies(root))
     return false;
-  return hasRoom(membersOf[root], op) && allUsesAllow(op, root);
+  return hasRoom(membersOf[root], op) &&
+         (isTerm ? isUsedIn(op, root) : allUsesAllow(op, root));
 }
 
 bool KernelFormer::hasRoom(const Members &members, Operation *op) {
@@ -225,18 +270,91 @@ void KernelFormer::grow(Operation *root) {
         Operation *op = getSource(operand);
         // Elements of a reduction's input have one shape, its result another;
         // what a product reads is read many times.
-        if ((member != root && isa<ReduceOp>(member) &&
-             !isReductionOfRows(member, root)) ||
-            isProducer(member))
+        bool isTerm =
+            (isa<ReduceOp>(member) && !isReductionOfRows(member, root)) ||
+            terms.contains(member);
+        if (isProducer(member))
           continue;
         bool isSpread = op && op != operand.getDefiningOp();
-        if (!canJoin(op, root) || (isSpread && !isOfRows(op, root)))
+        if (!canJoin(op, root, isTerm) || (isSpread && !isOfRows(op, root)))
           continue;
-        membersOf[root].insert(op);
-        rootOf[op] = root;
+        take(op, root);
+        if (isTerm)
+          terms.insert(op);
         changed = true;
       }
   }
+}
+
+void KernelFormer::take(Operation *op, Operation *root) {
+  membersOf[root].insert(op);
+  rootOf[op] = root;
+}
+
+/// Whether a root's kernel uses an op's result.
+bool KernelFormer::feeds(Operation *op, Operation *root) const {
+  bool isUsed = false;
+  visitUsers(op,
+             [&](Operation *user) { isUsed |= rootOf.lookup(user) == root; });
+  return isUsed;
+}
+
+/// Other reductions join that read what one of the kernel's reads.
+void KernelFormer::growBySums(Operation *root) {
+  SmallVector<ReduceOp> sums;
+  for (Operation *member : membersOf[root])
+    if (auto sum = dyn_cast<ReduceOp>(member))
+      sums.push_back(sum);
+  if (sums.empty())
+    return;
+  visitNeighbours(root, [&](Operation *op) {
+    auto other = dyn_cast<ReduceOp>(op);
+    bool isFree =
+        other && !rootOf.contains(op) &&
+        llvm::any_of(sums, [&](ReduceOp sum) { return readAlike(other, sum); });
+    if (!isFree || !comesBeforeUsers(op, root) || feeds(op, root) ||
+        !hasRoom(membersOf[root], op) ||
+        (uses && uses->getCopies(op) != uses->getCopies(root)))
+      return;
+    take(op, root);
+    grow(root);
+  });
+}
+
+/// Ops that come before a root, the last one first, as far as it is worth
+/// looking for what could join.
+void KernelFormer::visitNeighbours(Operation *root,
+                                   function_ref<void(Operation *)> visit) {
+  Operation *op = root->getPrevNode();
+  for (size_t i = 0; i < 4 * kMostOps && op; ++i, op = op->getPrevNode())
+    visit(op);
+}
+
+static int64_t countElements(Operation *op) {
+  return cast<RankedTensorType>(op->getResult(0).getType()).getNumElements();
+}
+
+/// Other small ops join that have nothing to do with the kernel's, those that
+/// come last first, but none that has more elements, for which the kernel's
+/// sums would be added up, too; of constants that are stored as they are, all
+/// others.
+void KernelFormer::growBySmall(Operation *root) {
+  bool isConstant = isa<ConstantOp>(root);
+  int64_t most = countElements(root);
+  if (!isConstant && (!isElementwise(root) || most > kSmall))
+    return;
+  visitNeighbours(root, [&](Operation *op) {
+    bool isFree = isConstant ? !rootOf.contains(op) &&
+                                   areStoredAlike(op, root, symbols) &&
+                                   comesBeforeUsers(op, root) &&
+                                   hasRoom(membersOf[root], op)
+                             : isElementwise(op) && countElements(op) <= most &&
+                                   canJoin(op, root);
+    if (!isFree)
+      return;
+    take(op, root);
+    grow(root);
+  });
 }
 
 void KernelFormer::collectInputs(const Members &members,
@@ -329,8 +447,12 @@ void KernelFormer::emit(Operation *root) {
 }
 
 /// A constant or broadcast that is stored as it is, or read by an op that is
-/// alone in its kernel, is made where that is.
+/// alone in its kernel, is made where that is; those that are stored at the
+/// end, before all of that.
 void KernelFormer::sinkStoredValues() {
+  Operation *end = task.getBody().front().getTerminator();
+  while (joins.small && isa_and_present<WriteOp>(end->getPrevNode()))
+    end = end->getPrevNode();
   for (Operation &op : llvm::make_early_inc_range(task.getBody().front())) {
     if (!isa<WriteOp, StackOp>(op) && !isAlone(&op))
       continue;
@@ -338,7 +460,7 @@ void KernelFormer::sinkStoredValues() {
       Operation *def = use.get().getDefiningOp();
       if (!def || !isRepeated(def))
         continue;
-      OpBuilder builder(&op);
+      OpBuilder builder(op.isBeforeInBlock(end) ? &op : end);
       use.set(builder.clone(*def)->getResult(0));
     }
   }
@@ -369,8 +491,11 @@ void KernelFormer::splitReductions() {
 }
 
 void KernelFormer::prepare() {
+  areWritesLast = joins.small && sinkWrites(task);
   sinkStoredValues();
   splitReductions();
+  if (joins.sums)
+    gatherSums(task);
 }
 
 void KernelFormer::form(const CopyUses *copiesUses) {
@@ -383,58 +508,22 @@ void KernelFormer::form(const CopyUses *copiesUses) {
     if (rootOf.contains(&op) || isStructural(&op))
       continue;
     // A repeated value needs a kernel only where it is stored as it is.
-    if (isRepeated(&op) && llvm::all_of(op.getUsers(), [&](Operation *user) {
-          return !isStructural(user) && !isAlone(user);
-        }))
+    if (isRepeated(&op) && !isStored(&op))
       continue;
     rootOf[&op] = &op;
     membersOf[&op].insert(&op);
     roots.push_back(&op);
     grow(&op);
+    if (joins.sums)
+      growBySums(&op);
+    if (areWritesLast)
+      growBySmall(&op);
   }
   for (Operation *root : roots)
     emit(root);
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (!isStructural(&op) && op.use_empty())
       op.erase();
-}
-
-//===----------------------------------------------------------------------===//
-// Values that a write or a stack takes as they are
-//===----------------------------------------------------------------------===//
-
-/// A kernel that copies a value.
-static Value buildCopy(OpBuilder &builder, Value value) {
-  auto kernel =
-      KernelOp::create(builder, value.getLoc(), value.getType(), "copy", value,
-                       ArrayAttr(), DenseI64ArrayAttr());
-  Block &body = kernel.getBody().emplaceBlock();
-  Value argument =
-      body.addArgument(getLogicalType(value.getType()), value.getLoc());
-  OpBuilder inner = OpBuilder::atBlockEnd(&body);
-  YieldOp::create(inner, value.getLoc(), argument);
-  return kernel.getResult(0);
-}
-
-void hfta::insertCopies(func::FuncOp task) {
-  for (Operation &op : llvm::make_early_inc_range(task.getBody().front())) {
-    if (!isa<WriteOp, StackOp>(op))
-      continue;
-    for (OpOperand &use : op.getOpOperands()) {
-      auto result = dyn_cast<OpResult>(use.get());
-      bool fresh =
-          result && isa<KernelOp>(result.getOwner()) &&
-          llvm::none_of(result.getUses(), [&](OpOperand &other) {
-            return &other != &use && isa<WriteOp, StackOp>(other.getOwner());
-          });
-      if (isa<StackOp>(op))
-        fresh &= result.hasOneUse();
-      if (fresh)
-        continue;
-      OpBuilder builder(&op);
-      use.set(buildCopy(builder, use.get()));
-    }
-  }
 }
 
 namespace {
@@ -451,7 +540,7 @@ struct FormKernelsPass : hfta::impl::HftaFormKernelsBase<FormKernelsPass> {
     SmallVector<KernelFormer> formers;
     for (func::FuncOp task : tasks) {
       storeLargeConstants(task, symbols);
-      formers.push_back({task, joinsRows});
+      formers.push_back({task, symbols, {joinsRows, joinsSums, joinsSmall}});
       formers.back().prepare();
     }
     std::optional<CopyUses> uses;

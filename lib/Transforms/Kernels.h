@@ -16,6 +16,15 @@ bool isRepeated(Operation *op);
 /// each kernel.
 void visitUsers(Operation *op, llvm::function_ref<void(Operation *)> visit);
 
+/// Moves writes to the end, so that what they store can wait for what comes
+/// later; not where the task reads it again. Says whether all are there.
+bool sinkWrites(func::FuncOp task);
+
+/// Whether constants are each stored once, and both in every copy's memory, or
+/// in what copies share.
+bool areStoredAlike(Operation *one, Operation *other,
+                    const SymbolTable &symbols);
+
 /// Makes every written or stacked value of a task the sole use of a kernel's
 /// result, as planned memory wants it.
 void insertCopies(func::FuncOp task);

@@ -324,14 +324,23 @@ bool TaskPlanner::isReadLater(KernelOp kernel, WriteOp write) {
   return false;
 }
 
+static bool isOfEachCopy(const Place &place) {
+  return place.stride != 0 && place.copy < 0;
+}
+
 bool TaskPlanner::placeInVariable(KernelOp kernel, unsigned result,
                                   WriteOp write) {
   Place place = getVariablePlace(write);
   Value value = kernel.getResult(result);
-  // A shared value goes to every copy only from a kernel of its own; other uses
-  // of it find it once.
-  if (place.stride && place.copy < 0 && !isArrayed(value) &&
-      (kernel.getNumResults() > 1 || !value.hasOneUse()))
+  // A shared value goes to every copy only from a kernel that makes nothing
+  // else; other uses of it find it once.
+  auto goesToCopies = [&](Value result) {
+    auto only = result.hasOneUse() ? dyn_cast<WriteOp>(*result.user_begin())
+                                   : WriteOp();
+    return !isArrayed(result) && only && isOfEachCopy(getVariablePlace(only));
+  };
+  if (isOfEachCopy(place) && !isArrayed(value) &&
+      !llvm::all_of(kernel.getResults(), goesToCopies))
     return false;
   if (isReadLater(kernel, write))
     return false;

@@ -357,6 +357,16 @@ def HftaKernelsToThreads : Pass<"hfta-kernels-to-threads", "::mlir::ModuleOp"> {
     "::mlir::NVVM::NVVMDialect"];
 }
 
+def HftaFuseSumLoops : Pass<"hfta-fuse-sum-loops", "::mlir::func::FuncOp"> {
+  let summary = "Add up sums of the same terms in one loop";
+  let description = [{
+    Of a thread's loops (`hfta-kernels-to-threads`) that have the same bounds, and of
+    which none needs what another has computed, one is made: what several sums
+    read is read once. Each sum's terms are added as before.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect"];
+}
+
 def HftaMapKernelsToGpu : Pass<"hfta-map-kernels-to-gpu", "::mlir::func::FuncOp"> {
   let summary = "Choose what threads and blocks of a GPU compute";
   let description = [{

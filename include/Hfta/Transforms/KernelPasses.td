@@ -118,10 +118,12 @@ def HftaFormKernels : Pass<"hfta-form-kernels", "::mlir::ModuleOp"> {
     use, most others with the elementwise ops that follow; the remaining
     elementwise ops are grouped into chains, together with reductions over
     trailing axes that they use row by row. A large reduction over the batch and
-    other axes becomes one over the others, then one over the batch. A kernel
-    has a bounded number of inputs and results. Afterwards
-    a task holds only reads, writes, views (hfta.reshape, hfta.unstack),
-    hfta.stack and hfta.kernel.
+    other axes becomes one over the others, then one over the batch. With
+    `join-sums` reductions along the same axes that read one tensor are one
+    kernel, so that it is read once; with `join-small` small ops are one, so that
+    there are fewer kernels. A kernel has a bounded number of inputs and results.
+    Afterwards a task holds only reads, writes, views (hfta.reshape,
+    hfta.unstack), hfta.stack and hfta.kernel.
 
     ```mlir
     %1 = hfta.neg %0 : tensor<4xf32, #hfta.copies<2>>
@@ -133,7 +135,13 @@ def HftaFormKernels : Pass<"hfta-form-kernels", "::mlir::ModuleOp"> {
   let options = [
     Option<"joinsRows", "join-rows", "bool", /*default=*/"true",
            "compute reductions of rows together with what uses them row by row; "
-           "not where each element is computed by itself">];
+           "not where each element is computed by itself">,
+    Option<"joinsSums", "join-sums", "bool", /*default=*/"false",
+           "compute reductions that read the same tensor along the same axes "
+           "together">,
+    Option<"joinsSmall", "join-small", "bool", /*default=*/"false",
+           "compute small ops together that have nothing to do with each other, "
+           "and store last what tasks write">];
   let dependentDialects = ["::mlir::hfta::HftaDialect"];
 }
 

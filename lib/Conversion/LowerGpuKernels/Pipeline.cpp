@@ -23,6 +23,8 @@ static void addThreads(OpPassManager &pm, bool alwaysTogether) {
   pm.addPass(createHftaKernelsToThreads());
   pm.addNestedPass<func::FuncOp>(createCanonicalizerPass());
   pm.addNestedPass<func::FuncOp>(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createHftaFuseSumLoops());
+  pm.addNestedPass<func::FuncOp>(createCSEPass());
 }
 
 void hfta::buildLowerGpuKernelsPipeline(OpPassManager &pm) {

@@ -1,0 +1,110 @@
+//===- FuseSumLoops.cpp - One loop for sums of the same terms -------------===//
+
+#include "Hfta/Conversion/LowerGpuKernels.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "llvm/ADT/SetVector.h"
+
+namespace mlir::hfta {
+#define GEN_PASS_DEF_HFTAFUSESUMLOOPS
+#include "Hfta/Conversion/Passes.h.inc"
+} // namespace mlir::hfta
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// Whether memory is a kernel's argument: no kernel writes there before all
+/// that it reads has been read.
+static bool isArgument(Value memory) {
+  auto argument = dyn_cast<BlockArgument>(memory);
+  return argument && argument.getOwner()->isEntryBlock() &&
+         isa<func::FuncOp>(argument.getOwner()->getParentOp());
+}
+
+/// Whether it makes no difference where between loops an op stands.
+static bool isMovable(Operation *op) {
+  WalkResult result = op->walk([](Operation *inner) {
+    auto load = dyn_cast<memref::LoadOp>(inner);
+    bool isFree = (load && isArgument(load.getMemRef())) ||
+                  inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
+                  isMemoryEffectFree(inner);
+    return isFree ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return !result.wasInterrupted();
+}
+
+/// What has to go along for `loop` to stand where `to` does, in the order of
+/// the block; nothing where it can't.
+static FailureOr<SmallVector<Operation *>> findMoved(scf::ForOp loop,
+                                                     scf::ForOp to) {
+  llvm::SetVector<Operation *> moved;
+  SmallVector<Operation *> left = {loop};
+  while (!left.empty()) {
+    Operation *op = left.pop_back_val();
+    if (op == to || !isMovable(op))
+      return failure();
+    if (!moved.insert(op))
+      continue;
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands()) {
+        Operation *made = operand.getDefiningOp();
+        if (!made)
+          continue;
+        made = to->getBlock()->findAncestorOpInBlock(*made);
+        if (made && made != op && !made->isBeforeInBlock(to))
+          left.push_back(made);
+      }
+    });
+  }
+  SmallVector<Operation *> ordered = moved.takeVector();
+  llvm::sort(ordered,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return ordered;
+}
+
+static bool isAlike(scf::ForOp one, scf::ForOp other) {
+  return one.getLowerBound() == other.getLowerBound() &&
+         one.getUpperBound() == other.getUpperBound() &&
+         one.getStep() == other.getStep();
+}
+
+namespace {
+struct FuseSumLoopsPass : hfta::impl::HftaFuseSumLoopsBase<FuseSumLoopsPass> {
+  using HftaFuseSumLoopsBase::HftaFuseSumLoopsBase;
+
+  void runOnOperation() override {
+    getOperation().walk([&](Block *block) { fuse(*block); });
+  }
+
+private:
+  void fuse(Block &block) {
+    SmallVector<scf::ForOp> loops(block.getOps<scf::ForOp>());
+    for (auto [number, first] : llvm::enumerate(loops)) {
+      if (!first || first.getNumResults() == 0)
+        continue;
+      for (scf::ForOp &second : MutableArrayRef(loops).drop_front(number + 1))
+        if (second && second.getNumResults() > 0 && isAlike(first, second) &&
+            succeeded(join(first, second)))
+          second = nullptr;
+    }
+  }
+
+  /// Makes both one loop, which `first` is afterwards.
+  LogicalResult join(scf::ForOp &first, scf::ForOp second) {
+    FailureOr<SmallVector<Operation *>> moved = findMoved(second, first);
+    if (failed(moved) || !isMovable(first))
+      return failure();
+    for (Operation *op : *moved)
+      op->moveBefore(first);
+    IRRewriter rewriter(&getContext());
+    first = fuseIndependentSiblingForLoops(second, first, rewriter);
+    return success();
+  }
+};
+} // namespace

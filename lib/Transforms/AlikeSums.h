@@ -1,0 +1,26 @@
+//===- AlikeSums.h - Reductions that read the same tensor -------*- C++ -*-===//
+//
+// What one kernel computes of a tensor is read once. Both sums that a batch
+// norm's backward needs are such: of the gradient, and of its products with
+// what was normalized.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_LIB_TRANSFORMS_ALIKESUMS_H
+#define HFTA_LIB_TRANSFORMS_ALIKESUMS_H
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::hfta {
+
+/// Whether reductions go through the same elements in the same order, and read
+/// the same ones of a large tensor.
+bool readAlike(ReduceOp one, ReduceOp other);
+
+/// Moves what uses such a reduction behind the last of those that are alike,
+/// where it can wait: then nothing between them keeps them apart.
+void gatherSums(func::FuncOp task);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_TRANSFORMS_ALIKESUMS_H

@@ -1,0 +1,73 @@
+// RUN: hfta-opt %s -pass-pipeline='builtin.module(func.func(hfta-fuse-sum-loops,cse))' | FileCheck %s -enable-var-scope
+
+// Sums of the same terms are added up in one loop, which reads them once, though
+// threads wait for each other between them.
+// CHECK-LABEL: func.func @two(
+// CHECK: %[[SUMS:.+]]:2 = scf.for %{{.+}} iter_args(%{{.+}} = %{{.+}}, %{{.+}} = %{{.+}}) -> (f32, f32) {
+// CHECK: memref.load
+// CHECK-NOT: memref.load
+// CHECK: scf.yield
+// CHECK: memref.store %[[SUMS]]#{{.}}
+// CHECK: memref.store %[[SUMS]]#{{.}}
+// CHECK-NOT: scf.for
+func.func @two(%x: memref<64xf32>, %lane: index) {
+  %shared = memref.alloc() : memref<4xf32, 3>
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %a = scf.for %i = %lane to %c64 step %c4 iter_args(%sum = %zero) -> f32 {
+    %e = memref.load %x[%i] : memref<64xf32>
+    %s = arith.addf %sum, %e : f32
+    scf.yield %s : f32
+  }
+  memref.store %a, %shared[%lane] : memref<4xf32, 3>
+  nvvm.barrier
+  %start = arith.negf %one : f32
+  %b = scf.for %i = %lane to %c64 step %c4 iter_args(%sum = %start) -> f32 {
+    %e = memref.load %x[%i] : memref<64xf32>
+    %p = arith.mulf %e, %e : f32
+    %s = arith.addf %sum, %p : f32
+    scf.yield %s : f32
+  }
+  memref.store %b, %shared[%lane] : memref<4xf32, 3>
+  return
+}
+
+// Not where one needs the other, reads what is written meanwhile, or has other
+// terms.
+// CHECK-LABEL: func.func @apart(
+// CHECK-COUNT-4: scf.for
+func.func @apart(%x: memref<64xf32>, %lane: index) {
+  %shared = memref.alloc() : memref<4xf32, 3>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  %a = scf.for %i = %lane to %c64 step %c4 iter_args(%sum = %zero) -> f32 {
+    %e = memref.load %x[%i] : memref<64xf32>
+    %s = arith.addf %sum, %e : f32
+    scf.yield %s : f32
+  }
+  %b = scf.for %i = %lane to %c64 step %c4 iter_args(%sum = %a) -> f32 {
+    %e = memref.load %x[%i] : memref<64xf32>
+    %s = arith.mulf %sum, %e : f32
+    scf.yield %s : f32
+  }
+  memref.store %b, %shared[%lane] : memref<4xf32, 3>
+  %c = scf.for %i = %lane to %c64 step %c4 iter_args(%sum = %zero) -> f32 {
+    %e = memref.load %shared[%c1] : memref<4xf32, 3>
+    %s = arith.addf %sum, %e : f32
+    scf.yield %s : f32
+  }
+  memref.store %c, %shared[%c0] : memref<4xf32, 3>
+  %d = scf.for %i = %c0 to %c64 step %c4 iter_args(%sum = %zero) -> f32 {
+    %e = memref.load %x[%i] : memref<64xf32>
+    %s = arith.addf %sum, %e : f32
+    scf.yield %s : f32
+  }
+  memref.store %d, %shared[%c0] : memref<4xf32, 3>
+  return
+}

@@ -1,0 +1,93 @@
+// RUN: hfta-opt %s -hfta-form-kernels='join-rows=false join-small' | FileCheck %s -enable-var-scope
+// RUN: hfta-opt %s -hfta-form-kernels='join-rows=false join-small' -hfta-plan-memory | FileCheck %s -check-prefix=PLANNED
+
+hfta.variable @a {role = #hfta.role<parameter>} : tensor<8xf32, #hfta.copies<2>>
+hfta.variable @b {role = #hfta.role<parameter>} : tensor<4x4xf32, #hfta.copies<2>>
+hfta.variable @c {role = #hfta.role<parameter>} : tensor<64x100xf32, #hfta.copies<2>>
+hfta.variable @da {role = #hfta.role<gradient>} : tensor<8xf32, #hfta.copies<2>>
+hfta.variable @dc {role = #hfta.role<gradient>} : tensor<64x100xf32, #hfta.copies<2>>
+hfta.variable @s {role = #hfta.role<output>} : tensor<8xf32>
+
+// Small ops of the same task are one kernel, whatever their shapes, and what is
+// stored last so are constants; a large one has its own.
+// CHECK-LABEL: func.func @updates(
+// CHECK: hfta.kernel "add"(%{{.*}}) : (tensor<64x100xf32, #hfta.copies<2>>, tensor<64x100xf32, #hfta.copies<2>>) -> tensor<64x100xf32, #hfta.copies<2>> {
+// CHECK: %[[SMALL:.*]]:2 = hfta.kernel "neg"(%{{.*}}) : ({{.*}}) -> (tensor<8xf32, #hfta.copies<2>>, tensor<4x4xf32, #hfta.copies<2>>) {
+// CHECK: hfta.add
+// CHECK: hfta.neg
+// CHECK: %[[ZERO:.*]]:2 = hfta.kernel "constant"() : () -> (tensor<8xf32>, tensor<64x100xf32>) {
+// CHECK-NOT: hfta.kernel
+// CHECK-DAG: hfta.write %[[SMALL]]#0, @a
+// CHECK-DAG: hfta.write %[[SMALL]]#1, @b
+// CHECK-DAG: hfta.write %[[ZERO]]#0, @da
+// CHECK-DAG: hfta.write %[[ZERO]]#1, @dc
+// CHECK: return
+// Each is computed where it is stored.
+// PLANNED-LABEL: func.func @updates(
+// PLANNED-NOT: hfta.kernel "copy"
+// PLANNED: return
+func.func @updates() attributes {hfta.task = #hfta.task<update, 0>} {
+  %a = hfta.read @a : tensor<8xf32, #hfta.copies<2>>
+  %da = hfta.read @da : tensor<8xf32, #hfta.copies<2>>
+  %0 = hfta.add %a, %da : tensor<8xf32, #hfta.copies<2>>, tensor<8xf32, #hfta.copies<2>>
+  hfta.write %0, @a : tensor<8xf32, #hfta.copies<2>>
+  %zero = hfta.constant dense<0.0> : tensor<8xf32>
+  hfta.write %zero, @da : tensor<8xf32>
+  %c = hfta.read @c : tensor<64x100xf32, #hfta.copies<2>>
+  %dc = hfta.read @dc : tensor<64x100xf32, #hfta.copies<2>>
+  %1 = hfta.add %c, %dc : tensor<64x100xf32, #hfta.copies<2>>, tensor<64x100xf32, #hfta.copies<2>>
+  hfta.write %1, @c : tensor<64x100xf32, #hfta.copies<2>>
+  %zeros = hfta.constant dense<0.0> : tensor<64x100xf32>
+  hfta.write %zeros, @dc : tensor<64x100xf32>
+  %b = hfta.read @b : tensor<4x4xf32, #hfta.copies<2>>
+  %2 = hfta.neg %b : tensor<4x4xf32, #hfta.copies<2>>
+  hfta.write %2, @b : tensor<4x4xf32, #hfta.copies<2>>
+  return
+}
+
+// What is read again after it was written keeps its place, and so does all else.
+// CHECK-LABEL: func.func @read_again(
+// CHECK: hfta.kernel "neg"
+// CHECK: hfta.write %{{.*}}, @a
+// CHECK: hfta.read @a
+// CHECK: hfta.kernel "exp"
+// CHECK: hfta.kernel "neg"
+func.func @read_again() attributes {hfta.task = #hfta.task<update, 0>} {
+  %a = hfta.read @a : tensor<8xf32, #hfta.copies<2>>
+  %0 = hfta.neg %a : tensor<8xf32, #hfta.copies<2>>
+  hfta.write %0, @a : tensor<8xf32, #hfta.copies<2>>
+  %1 = hfta.read @a : tensor<8xf32, #hfta.copies<2>>
+  %2 = hfta.exp %1 : tensor<8xf32, #hfta.copies<2>>
+  hfta.write %2, @a : tensor<8xf32, #hfta.copies<2>>
+  %b = hfta.read @b : tensor<4x4xf32, #hfta.copies<2>>
+  %3 = hfta.neg %b : tensor<4x4xf32, #hfta.copies<2>>
+  hfta.write %3, @b : tensor<4x4xf32, #hfta.copies<2>>
+  return
+}
+
+// What copies share and what each has are apart, and so are a constant that goes
+// to all copies and one that they share.
+// CHECK-LABEL: func.func @shared(
+// CHECK-COUNT-2: hfta.kernel "{{neg|exp}}"
+// PLANNED-LABEL: func.func @shared(
+// PLANNED: return
+func.func @shared() attributes {hfta.task = #hfta.task<update, 0>} {
+  %s = hfta.read @s : tensor<8xf32>
+  %a = hfta.read @a : tensor<8xf32, #hfta.copies<2>>
+  %0 = hfta.neg %s : tensor<8xf32>
+  hfta.write %0, @s : tensor<8xf32>
+  %1 = hfta.exp %a : tensor<8xf32, #hfta.copies<2>>
+  hfta.write %1, @a : tensor<8xf32, #hfta.copies<2>>
+  return
+}
+
+// PLANNED-LABEL: func.func @constants(
+// PLANNED-COUNT-2: hfta.kernel "constant"
+// PLANNED-NOT: hfta.kernel "copy"
+// PLANNED: return
+func.func @constants() attributes {hfta.task = #hfta.task<update, 0>} {
+  %zero = hfta.constant dense<0.0> : tensor<8xf32>
+  hfta.write %zero, @da : tensor<8xf32>
+  hfta.write %zero, @s : tensor<8xf32>
+  return
+}
