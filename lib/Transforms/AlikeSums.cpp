@@ -9,18 +9,19 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Reductions behind one among which those are that read what it reads.
+/// How many of the reductions that come next are looked at.
 static constexpr size_t kNeighbours = 16;
 
 /// The large tensors that a reduction's terms are made of, as far as ops lead
 /// to them that nothing else needs.
 static SmallPtrSet<const void *, 4> findTerms(ReduceOp reduce) {
-  SmallPtrSet<const void *, 4> terms;
+  SmallPtrSet<const void *, 4> terms, seen;
   SmallVector<Value> left = {reduce.getInput()};
   int64_t count = reduce.getInput().getType().getNumElements();
   while (!left.empty()) {
     Value value = left.pop_back_val();
-    if (cast<RankedTensorType>(value.getType()).getNumElements() != count)
+    if (cast<RankedTensorType>(value.getType()).getNumElements() != count ||
+        !seen.insert(value.getAsOpaquePointer()).second)
       continue;
     Operation *op = value.getDefiningOp();
     bool isOwn = op && isa<ElementwiseOpInterface>(op) && op->hasOneUse();
@@ -43,10 +44,37 @@ bool hfta::readAlike(ReduceOp one, ReduceOp other) {
                       [&](const void *term) { return terms.contains(term); });
 }
 
-/// What uses a sum before another one is made, in the block's order; nothing
-/// where that can't wait for the other one, or is large.
-static FailureOr<SmallVector<Operation *>> findWaiting(ReduceOp sum,
-                                                       ReduceOp other) {
+namespace {
+/// A task's ops in their order, while some are moved behind others. (The block
+/// itself numbers all of its ops anew after each move.)
+class MovedOrder {
+public:
+  explicit MovedOrder(Block &block) {
+    for (auto [number, op] : llvm::enumerate(block))
+      places[&op] = {number, 0};
+  }
+  bool isBefore(Operation *a, Operation *b) const {
+    return places.lookup(a) < places.lookup(b);
+  }
+  /// Behind what has been moved behind `other` before.
+  void moveBehind(Operation *op, Operation *other) {
+    Operation *&last = lastBehind.try_emplace(other, other).first->second;
+    op->moveAfter(last);
+    last = op;
+    places[op] = {places.lookup(other).first, ++moves};
+  }
+
+private:
+  DenseMap<Operation *, std::pair<size_t, size_t>> places;
+  DenseMap<Operation *, Operation *> lastBehind;
+  size_t moves = 0;
+};
+} // namespace
+
+/// What uses a sum before another one is made, in the task's order; fails where
+/// that one needs it, or where a large value would have to wait.
+static FailureOr<SmallVector<Operation *>>
+findWaiting(ReduceOp sum, ReduceOp other, const MovedOrder &order) {
   int64_t most = sum.getType().getNumElements();
   llvm::SetVector<Operation *> found;
   SmallVector<Operation *> left(sum->getUsers());
@@ -54,54 +82,36 @@ static FailureOr<SmallVector<Operation *>> findWaiting(ReduceOp sum,
     Operation *op = left.pop_back_val();
     if (op == other)
       return failure();
-    if (!op->isBeforeInBlock(other) || !found.insert(op))
+    if (!order.isBefore(op, other) || !found.insert(op))
       continue;
     bool isSmall = llvm::all_of(op->getResultTypes(), [&](Type type) {
       return isRepeated(op) ||
              cast<RankedTensorType>(type).getNumElements() <= most;
     });
-    if (!isSmall || !(isa<ElementwiseOpInterface>(op) || isRepeated(op) ||
-                      isa<ReduceOp, WriteOp>(op)))
+    if (!isSmall ||
+        !(isa<ElementwiseOpInterface, ReduceOp>(op) || isRepeated(op)))
       return failure();
     llvm::append_range(left, op->getUsers());
   }
   SmallVector<Operation *> waiting = found.takeVector();
   llvm::sort(waiting,
-             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+             [&](Operation *a, Operation *b) { return order.isBefore(a, b); });
   return waiting;
-}
-
-/// Whether a variable's write can go behind all ops up to another one.
-static bool canMoveBehind(WriteOp write, Operation *last) {
-  for (Operation *op = write->getNextNode(); op != last; op = op->getNextNode())
-    if (auto read = dyn_cast<ReadOp>(op)) {
-      if (read.getVariable() == write.getVariable())
-        return false;
-    } else if (auto other = dyn_cast<WriteOp>(op)) {
-      if (other.getVariable() == write.getVariable())
-        return false;
-    }
-  return true;
 }
 
 void hfta::gatherSums(func::FuncOp task) {
   SmallVector<ReduceOp> sums(task.getOps<ReduceOp>());
+  MovedOrder order(task.getBody().front());
   for (auto [number, sum] : llvm::enumerate(sums))
     for (ReduceOp other :
          ArrayRef(sums).drop_front(number + 1).take_front(kNeighbours)) {
-      if (!readAlike(sum, other))
+      if (!order.isBefore(sum, other) || !readAlike(sum, other))
         continue;
-      FailureOr<SmallVector<Operation *>> waiting = findWaiting(sum, other);
-      if (failed(waiting) ||
-          llvm::any_of(*waiting, [other = other](Operation *op) {
-            auto write = dyn_cast<WriteOp>(op);
-            return write && !canMoveBehind(write, other);
-          }))
+      FailureOr<SmallVector<Operation *>> waiting =
+          findWaiting(sum, other, order);
+      if (failed(waiting))
         continue;
-      Operation *last = other;
-      for (Operation *op : *waiting) {
-        op->moveAfter(last);
-        last = op;
-      }
+      for (Operation *op : *waiting)
+        order.moveBehind(op, other);
     }
 }

@@ -18,7 +18,8 @@ namespace mlir::hfta {
 bool readAlike(ReduceOp one, ReduceOp other);
 
 /// Moves what uses such a reduction behind the last of those that are alike,
-/// where it can wait: then nothing between them keeps them apart.
+/// where it can wait: then nothing between them keeps them apart. Of a task
+/// whose writes come last: nothing is moved past a write.
 void gatherSums(func::FuncOp task);
 
 } // namespace mlir::hfta

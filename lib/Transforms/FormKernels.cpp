@@ -13,7 +13,6 @@
 #include "AlikeSums.h"
 #include "CopyUses.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
-#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "Hfta/Target/ReferenceModel.h"
 #include "Hfta/Transforms/Passes.h"
 #include "Kernels.h"
@@ -28,9 +27,6 @@ namespace mlir::hfta {
 
 using namespace mlir;
 using namespace mlir::hfta;
-
-/// Constants above this size are read from memory instead of being cloned.
-static constexpr int64_t kLargestInlineConstant = 256;
 
 /// Elements of values up to which kernels aren't worth one each, where what is
 /// computed by each thread costs less than that there is one more kernel.
@@ -78,6 +74,8 @@ private:
   static void visitNeighbours(Operation *root,
                               function_ref<void(Operation *)> visit);
   bool feeds(Operation *op, Operation *root) const;
+  bool wouldJoinProducer(Operation *op) const;
+  bool isFreeToJoin(Operation *op, Operation *root);
   bool isReductionOfRows(Operation *op, Operation *root) const;
   bool isSumOfElements(Operation *op, Operation *root) const;
   bool canJoin(Operation *op, Operation *root, bool isTerm = false);
@@ -95,7 +93,7 @@ private:
   const SymbolTable &symbols;
   const CopyUses *uses = nullptr;
   Joins joins;
-  bool areWritesLast = false; ///< so that ops can wait for others
+  bool areWritesLast = false; ///< so that any op can wait for later ones
   DenseMap<Operation *, unsigned> position;
   /// The root of the kernel that an op belongs to, and each kernel's ops.
   DenseMap<Operation *, Operation *> rootOf;
@@ -175,7 +173,7 @@ static Operation *getSource(Value operand) {
 void hfta::visitUsers(Operation *op,
                       llvm::function_ref<void(Operation *)> visit) {
   for (Operation *user : op->getUsers())
-    if (isRepeated(user))
+    if (isRepeated(user) && !isStored(user))
       visitUsers(user, visit);
     else
       visit(user);
@@ -202,10 +200,11 @@ bool KernelFormer::allUsesAllow(Operation *op, Operation *root) {
 }
 
 bool KernelFormer::isUsedIn(Operation *op, Operation *root) {
-  return llvm::all_of(op->getUsers(), [&](Operation *user) {
-    return isRepeated(user) ? isUsedIn(user, root)
-                            : rootOf.lookup(user) == root;
+  bool isUsedOutside = false;
+  visitUsers(op, [&](Operation *user) {
+    isUsedOutside |= rootOf.lookup(user) != root;
   });
+  return !isUsedOutside;
 }
 
 bool KernelFormer::isReductionOfRows(Operation *op, Operation *root) const {
@@ -334,23 +333,45 @@ static int64_t countElements(Operation *op) {
   return cast<RankedTensorType>(op->getResult(0).getType()).getNumElements();
 }
 
+/// Whether an op would take a product into its kernel.
+bool KernelFormer::wouldJoinProducer(Operation *op) const {
+  llvm::SetVector<Operation *> seen;
+  seen.insert(op);
+  for (size_t i = 0; i < seen.size() && i < kMostOps; ++i)
+    for (Value operand : seen[i]->getOperands()) {
+      Operation *source = getSource(operand);
+      if (!source || rootOf.contains(source))
+        continue;
+      if (isProducer(source))
+        return true;
+      if (isElementwise(source))
+        seen.insert(source);
+    }
+  return false;
+}
+
+/// Whether a small op, or a constant that is stored, may join whatever a kernel
+/// computes. None has more elements than the root: for all elements of a
+/// kernel its sums are added up. Nor has one a product, whose kernel computes
+/// nothing but what is made of its elements.
+bool KernelFormer::isFreeToJoin(Operation *op, Operation *root) {
+  if (isa<ConstantOp>(root))
+    return !rootOf.contains(op) && areStoredAlike(op, root, symbols) &&
+           (!uses || uses->getCopies(op) == uses->getCopies(root)) &&
+           comesBeforeUsers(op, root) && hasRoom(membersOf[root], op);
+  return isElementwise(op) && countElements(op) <= countElements(root) &&
+         canJoin(op, root) && !wouldJoinProducer(op);
+}
+
 /// Other small ops join that have nothing to do with the kernel's, those that
-/// come last first, but none that has more elements, for which the kernel's
-/// sums would be added up, too; of constants that are stored as they are, all
-/// others.
+/// come last first; of constants that are stored as they are, large ones, too.
 void KernelFormer::growBySmall(Operation *root) {
-  bool isConstant = isa<ConstantOp>(root);
-  int64_t most = countElements(root);
-  if (!isConstant && (!isElementwise(root) || most > kSmall))
+  bool isSmall = isElementwise(root) && countElements(root) <= kSmall &&
+                 llvm::none_of(membersOf[root], isProducer);
+  if (!isSmall && !isa<ConstantOp>(root))
     return;
   visitNeighbours(root, [&](Operation *op) {
-    bool isFree = isConstant ? !rootOf.contains(op) &&
-                                   areStoredAlike(op, root, symbols) &&
-                                   comesBeforeUsers(op, root) &&
-                                   hasRoom(membersOf[root], op)
-                             : isElementwise(op) && countElements(op) <= most &&
-                                   canJoin(op, root);
-    if (!isFree)
+    if (!isFreeToJoin(op, root))
       return;
     take(op, root);
     grow(root);
@@ -447,11 +468,11 @@ void KernelFormer::emit(Operation *root) {
 }
 
 /// A constant or broadcast that is stored as it is, or read by an op that is
-/// alone in its kernel, is made where that is; those that are stored at the
-/// end, before all of that.
+/// alone in its kernel, is made where that is; before all writes where these
+/// come last.
 void KernelFormer::sinkStoredValues() {
   Operation *end = task.getBody().front().getTerminator();
-  while (joins.small && isa_and_present<WriteOp>(end->getPrevNode()))
+  while (areWritesLast && isa_and_present<WriteOp>(end->getPrevNode()))
     end = end->getPrevNode();
   for (Operation &op : llvm::make_early_inc_range(task.getBody().front())) {
     if (!isa<WriteOp, StackOp>(op) && !isAlone(&op))
@@ -491,10 +512,10 @@ void KernelFormer::splitReductions() {
 }
 
 void KernelFormer::prepare() {
-  areWritesLast = joins.small && sinkWrites(task);
+  areWritesLast = (joins.sums || joins.small) && sinkWrites(task);
   sinkStoredValues();
   splitReductions();
-  if (joins.sums)
+  if (joins.sums && areWritesLast)
     gatherSums(task);
 }
 
@@ -514,9 +535,9 @@ void KernelFormer::form(const CopyUses *copiesUses) {
     membersOf[&op].insert(&op);
     roots.push_back(&op);
     grow(&op);
-    if (joins.sums)
+    if (joins.sums && areWritesLast)
       growBySums(&op);
-    if (areWritesLast)
+    if (joins.small && areWritesLast)
       growBySmall(&op);
   }
   for (Operation *root : roots)
@@ -538,8 +559,9 @@ struct FormKernelsPass : hfta::impl::HftaFormKernelsBase<FormKernelsPass> {
         tasks.push_back(function);
     SymbolTable symbols(module);
     SmallVector<KernelFormer> formers;
+    DenseMap<Attribute, VariableOp> stored;
     for (func::FuncOp task : tasks) {
-      storeLargeConstants(task, symbols);
+      storeLargeConstants(task, symbols, stored);
       formers.push_back({task, symbols, {joinsRows, joinsSums, joinsSmall}});
       formers.back().prepare();
     }
@@ -550,35 +572,5 @@ struct FormKernelsPass : hfta::impl::HftaFormKernelsBase<FormKernelsPass> {
       former.form(uses ? &*uses : nullptr);
     llvm::for_each(tasks, insertCopies);
   }
-
-  /// Large constants become read-only variables.
-  void storeLargeConstants(func::FuncOp task, SymbolTable &symbols) {
-    for (auto constant :
-         llvm::make_early_inc_range(task.getOps<ConstantOp>())) {
-      auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
-      if (getLogicalBytes(constant.getType()) <= kLargestInlineConstant ||
-          (dense && dense.isSplat()))
-        continue;
-      OpBuilder builder(constant);
-      VariableOp &variable = stored[constant.getValue()];
-      if (!variable) {
-        OpBuilder outer(&getContext());
-        variable =
-            VariableOp::create(outer, constant.getLoc(),
-                               names::getCompilerSymbol(
-                                   "constant/value" + Twine(stored.size() - 1)),
-                               cast<RankedTensorType>(constant.getType()),
-                               Role::constant, constant.getValue());
-        symbols.insert(variable, getOperation().getBody()->begin());
-      }
-      Value read =
-          ReadOp::create(builder, constant.getLoc(), constant.getType(),
-                         variable.getSymName(), IntegerAttr());
-      constant.replaceAllUsesWith(read);
-      constant.erase();
-    }
-  }
-
-  DenseMap<Attribute, VariableOp> stored;
 };
 } // namespace

@@ -3,6 +3,7 @@
 #ifndef HFTA_LIB_TRANSFORMS_KERNELS_H
 #define HFTA_LIB_TRANSFORMS_KERNELS_H
 
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -12,16 +13,22 @@ namespace mlir::hfta {
 /// Whether each kernel that uses the op's result makes it anew.
 bool isRepeated(Operation *op);
 
-/// Calls `visit` with each op that uses a value, behind what is made anew in
-/// each kernel.
+/// Calls `visit` with each op that uses a value in a kernel or as it is stored,
+/// behind what kernels make anew.
 void visitUsers(Operation *op, llvm::function_ref<void(Operation *)> visit);
 
-/// Moves writes to the end, so that what they store can wait for what comes
-/// later; not where the task reads it again. Says whether all are there.
+/// Large constants become variables that nobody writes, each once: `stored` has
+/// those of other tasks.
+void storeLargeConstants(func::FuncOp task, SymbolTable &symbols,
+                         DenseMap<Attribute, VariableOp> &stored);
+
+/// Moves all writes to the end, so that what they store can wait for what comes
+/// later. Moves none and returns false where the task reads a variable that it
+/// has written, or writes one twice.
 bool sinkWrites(func::FuncOp task);
 
-/// Whether constants are each stored once, and both in every copy's memory, or
-/// in what copies share.
+/// Whether both are constants that are stored once and do nothing else, to
+/// variables of every copy, of the same one, or that copies share.
 bool areStoredAlike(Operation *one, Operation *other,
                     const SymbolTable &symbols);
 

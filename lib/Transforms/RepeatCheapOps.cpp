@@ -5,6 +5,8 @@
 #include "Kernels.h"
 #include "TaskSplitter.h"
 
+#include "llvm/ADT/StringSet.h"
+
 namespace mlir::hfta {
 #define GEN_PASS_DEF_HFTAREPEATCHEAPOPS
 #include "Hfta/Transforms/Passes.h.inc"
@@ -21,15 +23,19 @@ static int64_t countBits(Value value) {
   return type.getNumElements() * type.getElementTypeBitWidth();
 }
 
-/// Whether a value is in memory whoever asks for it: it, or what it is made of
-/// anew, comes from there, or several kernels need it, of which one isn't its
-/// own.
-static bool isStored(Value value) {
+/// Whether a value is in memory anyway, for as long as a task runs: it is read
+/// from a variable that the task doesn't write, or several kernels need it,
+/// among them one that adds it up, multiplies it or stores it.
+static bool isStored(Value value, const llvm::StringSet<> &written) {
   Operation *op = value.getDefiningOp();
-  if (!op || isa<ReadOp, ReshapeOp, UnstackOp>(op))
+  if (!op)
     return true;
+  if (isa<ReshapeOp, UnstackOp>(op))
+    return isStored(op->getOperand(0), written);
+  if (auto read = dyn_cast<ReadOp>(op))
+    return !written.contains(read.getVariable());
   if (isRepeated(op))
-    return !op->hasTrait<RepeatedTrait>();
+    return false;
   llvm::SmallDenseSet<Operation *> users;
   bool isNeeded = false;
   visitUsers(op, [&](Operation *user) {
@@ -61,7 +67,7 @@ static bool haveUsersRoom(Operation *op) {
   return isReadOnce && users.size() > 1;
 }
 
-static bool isWorthRepeating(Operation *op) {
+static bool isWorthRepeating(Operation *op, const llvm::StringSet<> &written) {
   if (!isCheap(op) || op->getNumResults() != 1 || isRepeated(op))
     return false;
   int64_t bits = countBits(op->getResult(0));
@@ -69,7 +75,7 @@ static bool isWorthRepeating(Operation *op) {
   for (Value operand : op->getOperands()) {
     if (isSpread(operand, bits) || operand == read)
       continue;
-    if (read || !isStored(operand) || countBits(operand) > bits)
+    if (read || !isStored(operand, written) || countBits(operand) > bits)
       return false;
     read = operand;
   }
@@ -83,9 +89,13 @@ struct RepeatCheapOpsPass
 
   void runOnOperation() override {
     auto repeated = UnitAttr::get(&getContext());
-    getOperation()->walk([&](Operation *op) {
-      if (isWorthRepeating(op))
-        op->setAttr(HftaDialect::kRepeatedAttrName, repeated);
+    getOperation()->walk([&](func::FuncOp task) {
+      llvm::StringSet<> written;
+      task.walk([&](WriteOp write) { written.insert(write.getVariable()); });
+      task.walk([&](Operation *op) {
+        if (isWorthRepeating(op, written))
+          op->setAttr(HftaDialect::kRepeatedAttrName, repeated);
+      });
     });
   }
 };

@@ -1,42 +1,83 @@
 //===- StoredValues.cpp - What tasks write, as kernels are formed ---------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "Kernels.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
 
-bool hfta::sinkWrites(func::FuncOp task) {
-  Operation *end = task.getBody().front().getTerminator();
-  DenseMap<StringRef, Operation *> lastReads;
-  for (auto read : task.getOps<ReadOp>())
-    lastReads[read.getVariable()] = read;
-  bool areAll = true;
-  for (auto write : llvm::to_vector(task.getOps<WriteOp>())) {
-    Operation *read = lastReads.lookup(write.getVariable());
-    if (read && write->isBeforeInBlock(read))
-      areAll = false;
-    else
-      write->moveBefore(end);
+/// Constants above this size are read from memory instead of being cloned.
+static constexpr int64_t kLargestInlineConstant = 256;
+
+void hfta::storeLargeConstants(func::FuncOp task, SymbolTable &symbols,
+                               DenseMap<Attribute, VariableOp> &stored) {
+  for (auto constant : llvm::make_early_inc_range(task.getOps<ConstantOp>())) {
+    auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+    if (getLogicalBytes(constant.getType()) <= kLargestInlineConstant ||
+        (dense && dense.isSplat()))
+      continue;
+    OpBuilder builder(constant);
+    VariableOp &variable = stored[constant.getValue()];
+    if (!variable) {
+      OpBuilder outer(task.getContext());
+      variable = VariableOp::create(
+          outer, constant.getLoc(),
+          names::getCompilerSymbol("constant/value" + Twine(stored.size() - 1)),
+          cast<RankedTensorType>(constant.getType()), Role::constant,
+          constant.getValue());
+      symbols.insert(variable,
+                     cast<ModuleOp>(symbols.getOp()).getBody()->begin());
+    }
+    Value read = ReadOp::create(builder, constant.getLoc(), constant.getType(),
+                                variable.getSymName(), IntegerAttr());
+    constant.replaceAllUsesWith(read);
+    constant.erase();
   }
-  return areAll;
+}
+
+bool hfta::sinkWrites(func::FuncOp task) {
+  SmallVector<WriteOp> writes;
+  DenseMap<StringRef, SmallVector<WriteOp>> before;
+  for (Operation &op : task.getBody().front()) {
+    if (auto read = dyn_cast<ReadOp>(op);
+        read && before.contains(read.getVariable()))
+      return false;
+    auto write = dyn_cast<WriteOp>(op);
+    if (!write)
+      continue;
+    SmallVector<WriteOp> &others = before[write.getVariable()];
+    bool isSecond = llvm::any_of(others, [&](WriteOp other) {
+      return !write.getCopy() || !other.getCopy() ||
+             write.getCopy() == other.getCopy();
+    });
+    if (isSecond)
+      return false;
+    others.push_back(write);
+    writes.push_back(write);
+  }
+  Operation *end = task.getBody().front().getTerminator();
+  for (WriteOp write : writes)
+    write->moveBefore(end);
+  return true;
+}
+
+/// The variable that a constant is stored to; null where it isn't just that.
+static VariableOp getStore(Operation *op, const SymbolTable &symbols) {
+  auto write = isa<ConstantOp>(op) && op->hasOneUse()
+                   ? dyn_cast<WriteOp>(*op->user_begin())
+                   : WriteOp();
+  return write && !write.getCopy()
+             ? symbols.lookup<VariableOp>(write.getVariable())
+             : VariableOp();
 }
 
 bool hfta::areStoredAlike(Operation *one, Operation *other,
                           const SymbolTable &symbols) {
-  std::array<bool, 2> areArrayed;
-  for (auto [op, isOfCopies] :
-       llvm::zip(std::array<Operation *, 2>{one, other}, areArrayed)) {
-    auto write = isa<ConstantOp>(op) && op->hasOneUse()
-                     ? dyn_cast<WriteOp>(*op->user_begin())
-                     : WriteOp();
-    auto variable =
-        write ? symbols.lookup<VariableOp>(write.getVariable()) : VariableOp();
-    if (!variable || write.getCopy())
-      return false;
-    isOfCopies = isArrayed(variable.getType());
-  }
-  return areArrayed[0] == areArrayed[1];
+  VariableOp first = getStore(one, symbols), second = getStore(other, symbols);
+  return first && second &&
+         isArrayed(first.getType()) == isArrayed(second.getType()) &&
+         first.getCopy() == second.getCopy();
 }
 
 /// A kernel that copies a value.

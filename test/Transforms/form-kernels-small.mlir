@@ -7,6 +7,11 @@ hfta.variable @c {role = #hfta.role<parameter>} : tensor<64x100xf32, #hfta.copie
 hfta.variable @da {role = #hfta.role<gradient>} : tensor<8xf32, #hfta.copies<2>>
 hfta.variable @dc {role = #hfta.role<gradient>} : tensor<64x100xf32, #hfta.copies<2>>
 hfta.variable @s {role = #hfta.role<output>} : tensor<8xf32>
+hfta.variable @q {role = #hfta.role<parameter>} : tensor<4x4xf32, #hfta.copies<2>>
+hfta.variable @t {role = #hfta.role<output>} : tensor<8xf32>
+hfta.variable @wide {role = #hfta.role<output>} : tensor<32xf32>
+hfta.variable @x {role = #hfta.role<input>} : tensor<4x4xf32>
+hfta.variable @y {role = #hfta.role<output>} : tensor<4x4xf32>
 
 // Small ops of the same task are one kernel, whatever their shapes, and what is
 // stored last so are constants; a large one has its own.
@@ -89,5 +94,55 @@ func.func @constants() attributes {hfta.task = #hfta.task<update, 0>} {
   %zero = hfta.constant dense<0.0> : tensor<8xf32>
   hfta.write %zero, @da : tensor<8xf32>
   hfta.write %zero, @s : tensor<8xf32>
+  return
+}
+
+// Nor is anything moved where a variable is written twice.
+// CHECK-LABEL: func.func @written_twice(
+// CHECK: %[[FIRST:.*]] = hfta.kernel "neg"
+// CHECK: hfta.write %[[FIRST]], @b
+// CHECK: %[[SECOND:.*]] = hfta.kernel "exp"
+// CHECK: hfta.write %[[SECOND]], @b
+func.func @written_twice() attributes {hfta.task = #hfta.task<update, 0>} {
+  %b = hfta.read @q : tensor<4x4xf32, #hfta.copies<2>>
+  %0 = hfta.neg %b : tensor<4x4xf32, #hfta.copies<2>>
+  hfta.write %0, @b : tensor<4x4xf32, #hfta.copies<2>>
+  %1 = hfta.exp %b : tensor<4x4xf32, #hfta.copies<2>>
+  hfta.write %1, @b : tensor<4x4xf32, #hfta.copies<2>>
+  return
+}
+
+// What a broadcast is made of that is stored, through a view, comes before it.
+// CHECK-LABEL: func.func @spread(
+// CHECK: %[[NEG:.*]] = hfta.kernel "neg"
+// CHECK: hfta.kernel "broadcast"(%[[NEG]])
+// CHECK: hfta.reshape
+// CHECK: hfta.write %{{.*}}, @wide
+func.func @spread() attributes {hfta.task = #hfta.task<forward, 0>} {
+  %s = hfta.read @s : tensor<8xf32>
+  %0 = hfta.neg %s : tensor<8xf32>
+  %1 = hfta.broadcast %0 to [4, 8] along [1] : tensor<8xf32>
+  %2 = hfta.reshape %1 to [32] : tensor<4x8xf32>
+  %t = hfta.read @t : tensor<8xf32>
+  %3 = hfta.exp %t : tensor<8xf32>
+  hfta.write %3, @t : tensor<8xf32>
+  hfta.write %2, @wide : tensor<32xf32>
+  return
+}
+
+// A product's kernel computes nothing but what is made of its elements.
+// CHECK-LABEL: func.func @product(
+// CHECK: hfta.kernel "{{.*}}"
+// CHECK: hfta.kernel "{{.*}}"
+// CHECK: return
+func.func @product() attributes {hfta.task = #hfta.task<forward, 0>} {
+  %x = hfta.read @x : tensor<4x4xf32>
+  %t = hfta.read @t : tensor<8xf32>
+  %c = hfta.read @y : tensor<4x4xf32>
+  %0 = hfta.contract %x, %c maps [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>, affine_map<(i, j, k) -> (i, j)>] : tensor<4x4xf32>, tensor<4x4xf32>
+  %1 = hfta.relu %0 : tensor<4x4xf32>
+  %2 = hfta.exp %t : tensor<8xf32>
+  hfta.write %1, @y : tensor<4x4xf32>
+  hfta.write %2, @t : tensor<8xf32>
   return
 }

@@ -95,11 +95,11 @@ def HftaRepeatCheapOps : Pass<"hfta-repeat-cheap-ops"> {
   let summary = "Compute again what costs less than reading it";
   let description = [{
     An elementwise op that computes little (no CostlyTrait) and whose result several
-    sums and elementwise ops read would be stored by a kernel of its own. Where all that
-    it reads is one tensor of that size, which is in memory anyway, and what it
-    spreads of much smaller ones, each kernel computes it anew (`hfta.repeated`):
-    then it is neither written nor read. So a batch norm's `x - mean`, which the
-    variance, the result and both sums of the backward ask for.
+    sums and elementwise ops read would be stored by a kernel of its own. Where all
+    that it reads is one tensor of that size, which is in memory anyway, and what
+    it spreads of much smaller ones, each kernel computes it anew
+    (`hfta.repeated`): then it is neither written nor read. So a batch norm's
+    `x - mean`, which the variance, the result and a sum of the backward ask for.
 
     ```mlir
     %mean = hfta.broadcast %m to [8, 32, 9] along [1] : tensor<32xf32>

@@ -19,8 +19,7 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Whether memory is a kernel's argument: no kernel writes there before all
-/// that it reads has been read.
+/// Whether memory is a kernel's argument.
 static bool isArgument(Value memory) {
   auto argument = dyn_cast<BlockArgument>(memory);
   return argument && argument.getOwner()->isEntryBlock() &&
@@ -39,8 +38,19 @@ static bool isMovable(Operation *op) {
   return !result.wasInterrupted();
 }
 
-/// What has to go along for `loop` to stand where `to` does, in the order of
-/// the block; nothing where it can't.
+/// Whether something is stored to an argument between two ops of a block.
+static bool storesBetween(Operation *first, Operation *last) {
+  for (Operation *op = first->getNextNode(); op != last; op = op->getNextNode())
+    if (op->walk([](memref::StoreOp store) {
+            return isArgument(store.getMemRef()) ? WalkResult::interrupt()
+                                                 : WalkResult::advance();
+          }).wasInterrupted())
+      return true;
+  return false;
+}
+
+/// The ops of a block that have to move for `loop` to stand where `to` does, in
+/// their order; fails where one can't.
 static FailureOr<SmallVector<Operation *>> findMoved(scf::ForOp loop,
                                                      scf::ForOp to) {
   llvm::SetVector<Operation *> moved;
@@ -71,7 +81,8 @@ static FailureOr<SmallVector<Operation *>> findMoved(scf::ForOp loop,
 static bool isAlike(scf::ForOp one, scf::ForOp other) {
   return one.getLowerBound() == other.getLowerBound() &&
          one.getUpperBound() == other.getUpperBound() &&
-         one.getStep() == other.getStep();
+         one.getStep() == other.getStep() &&
+         one.getUnsignedCmp() == other.getUnsignedCmp();
 }
 
 namespace {
@@ -79,10 +90,12 @@ struct FuseSumLoopsPass : hfta::impl::HftaFuseSumLoopsBase<FuseSumLoopsPass> {
   using HftaFuseSumLoopsBase::HftaFuseSumLoopsBase;
 
   void runOnOperation() override {
-    getOperation().walk([&](Block *block) { fuse(*block); });
+    for (Block &block : getOperation().getBody())
+      fuse(block);
   }
 
 private:
+  /// Loops of the block, then those in them.
   void fuse(Block &block) {
     SmallVector<scf::ForOp> loops(block.getOps<scf::ForOp>());
     for (auto [number, first] : llvm::enumerate(loops)) {
@@ -93,12 +106,16 @@ private:
             succeeded(join(first, second)))
           second = nullptr;
     }
+    for (Operation &op : block)
+      for (Region &region : op.getRegions())
+        for (Block &inner : region)
+          fuse(inner);
   }
 
   /// Makes both one loop, which `first` is afterwards.
   LogicalResult join(scf::ForOp &first, scf::ForOp second) {
     FailureOr<SmallVector<Operation *>> moved = findMoved(second, first);
-    if (failed(moved) || !isMovable(first))
+    if (failed(moved) || !isMovable(first) || storesBetween(first, second))
       return failure();
     for (Operation *op : *moved)
       op->moveBefore(first);

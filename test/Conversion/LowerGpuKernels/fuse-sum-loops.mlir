@@ -71,3 +71,61 @@ func.func @apart(%x: memref<64xf32>, %lane: index) {
   memref.store %d, %shared[%c0] : memref<4xf32, 3>
   return
 }
+
+// Nor where an argument is stored to between them, or one counts without signs.
+// CHECK-LABEL: func.func @stored(
+// CHECK-COUNT-3: scf.for
+func.func @stored(%x: memref<64xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %a = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %zero) -> f32 {
+    %e = memref.load %x[%i] : memref<64xf32>
+    %s = arith.addf %sum, %e : f32
+    scf.yield %s : f32
+  }
+  memref.store %a, %x[%c0] : memref<64xf32>
+  %b = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %zero) -> f32 {
+    %e = memref.load %x[%i] : memref<64xf32>
+    %s = arith.addf %sum, %e : f32
+    scf.yield %s : f32
+  }
+  %c = scf.for unsigned %i = %c0 to %n step %c1 iter_args(%sum = %b) -> f32 {
+    %s = arith.addf %sum, %sum : f32
+    scf.yield %s : f32
+  }
+  memref.store %c, %x[%c1] : memref<64xf32>
+  return
+}
+
+// Loops in loops that have become one do, too.
+// CHECK-LABEL: func.func @nested(
+// CHECK-COUNT-2: scf.for
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @nested(%x: memref<8x8xf32>, %y: memref<2xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %zero = arith.constant 0.0 : f32
+  %a = scf.for %i = %c0 to %c8 step %c1 iter_args(%sum = %zero) -> f32 {
+    %s = scf.for %j = %c0 to %c8 step %c1 iter_args(%inner = %sum) -> f32 {
+      %e = memref.load %x[%i, %j] : memref<8x8xf32>
+      %t = arith.addf %inner, %e : f32
+      scf.yield %t : f32
+    }
+    scf.yield %s : f32
+  }
+  %b = scf.for %i = %c0 to %c8 step %c1 iter_args(%sum = %zero) -> f32 {
+    %s = scf.for %j = %c0 to %c8 step %c1 iter_args(%inner = %sum) -> f32 {
+      %e = memref.load %x[%i, %j] : memref<8x8xf32>
+      %t = arith.mulf %e, %e : f32
+      %u = arith.addf %inner, %t : f32
+      scf.yield %u : f32
+    }
+    scf.yield %s : f32
+  }
+  memref.store %a, %y[%c0] : memref<2xf32>
+  memref.store %b, %y[%c1] : memref<2xf32>
+  return
+}
