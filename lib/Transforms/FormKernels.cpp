@@ -77,7 +77,8 @@ private:
   bool wouldJoinProducer(Operation *op) const;
   bool isFreeToJoin(Operation *op, Operation *root);
   bool isReductionOfRows(Operation *op, Operation *root) const;
-  bool isSumOfElements(Operation *op, Operation *root) const;
+  bool isProducerFor(Operation *op, Operation *root);
+  bool isSumOfElements(Operation *op, Operation *root);
   bool canJoin(Operation *op, Operation *root, bool isTerm = false);
   bool hasRoom(const Members &members, Operation *op);
   bool allUsesAllow(Operation *op, Operation *root);
@@ -211,10 +212,20 @@ bool KernelFormer::isReductionOfRows(Operation *op, Operation *root) const {
   return joins.rows && isa<ReduceOp>(op) && isOfRows(op, root);
 }
 
+/// A kernel has one, and where each element is computed by itself no sums
+/// beside it: a product alone is computed by tiles.
+bool KernelFormer::isProducerFor(Operation *op, Operation *root) {
+  return isElementwise(root) && isProducer(op) &&
+         llvm::none_of(membersOf[root], [&](Operation *member) {
+           return isProducer(member) || (!joins.rows && isa<ReduceOp>(member));
+         });
+}
+
 /// Where each element is computed by itself, a sum of it is added up once, too,
 /// if it has as many elements as the kernel.
-bool KernelFormer::isSumOfElements(Operation *op, Operation *root) const {
+bool KernelFormer::isSumOfElements(Operation *op, Operation *root) {
   return !joins.rows && isa<ReduceOp>(op) && isElementwise(root) &&
+         llvm::none_of(membersOf[root], isProducer) &&
          cast<RankedTensorType>(op->getResult(0).getType()).getShape() ==
              cast<RankedTensorType>(root->getResult(0).getType()).getShape();
 }
@@ -225,9 +236,7 @@ bool KernelFormer::canJoin(Operation *op, Operation *root, bool isTerm) {
       (isTerm && !isElementwise(op)))
     return false;
   if (!isElementwise(op) && !isReductionOfRows(op, root) &&
-      !isSumOfElements(op, root) &&
-      !(isElementwise(root) && isProducer(op) &&
-        llvm::none_of(membersOf[root], isProducer)))
+      !isSumOfElements(op, root) && !isProducerFor(op, root))
     return false;
   // A shared value is computed once, not once a copy.
   if (isArrayed(op->getResult(0)) != isArrayed(root->getResult(0)))

@@ -132,8 +132,11 @@ func.func @spread() attributes {hfta.task = #hfta.task<forward, 0>} {
 
 // A product's kernel computes nothing but what is made of its elements.
 // CHECK-LABEL: func.func @product(
-// CHECK: hfta.kernel "{{.*}}"
-// CHECK: hfta.kernel "{{.*}}"
+// CHECK: hfta.kernel "relu"(%{{.*}}) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32> {
+// CHECK: hfta.contract
+// CHECK: hfta.relu
+// CHECK-NEXT: hfta.yield
+// CHECK: hfta.kernel "exp"(%{{.*}}) : (tensor<8xf32>) -> tensor<8xf32> {
 // CHECK: return
 func.func @product() attributes {hfta.task = #hfta.task<forward, 0>} {
   %x = hfta.read @x : tensor<4x4xf32>

@@ -4,6 +4,9 @@ hfta.variable @x {role = #hfta.role<input>} : tensor<8x64xf32>
 hfta.variable @y {role = #hfta.role<input>} : tensor<8x64xf32>
 hfta.variable @g {role = #hfta.role<gradient>} : tensor<64xf32>
 hfta.variable @h {role = #hfta.role<gradient>} : tensor<64xf32>
+hfta.variable @m {role = #hfta.role<input>} : tensor<8x8xf32>
+hfta.variable @t {role = #hfta.role<input>} : tensor<4x8x8xf32>
+hfta.variable @o {role = #hfta.role<output>} : tensor<8x8xf32>
 hfta.variable @z {role = #hfta.role<output>} : tensor<64xf32>
 
 // Sums along the same axes that read one tensor are one kernel's; what used one
@@ -92,5 +95,22 @@ func.func @terms() attributes {hfta.task = #hfta.task<forward, 0>} {
   %2 = hfta.add %0, %1 : tensor<64xf32>, tensor<64xf32>
   hfta.write %2, @z : tensor<64xf32>
   hfta.write %e, @y : tensor<8x64xf32>
+  return
+}
+
+// A product has a kernel without sums, as it is computed by tiles.
+// CHECK-LABEL: func.func @product(
+// CHECK: %[[S:.*]] = hfta.kernel "reduce"(
+// CHECK: hfta.kernel "add"({{.*}}%[[S]]
+// CHECK: hfta.contract
+// CHECK-NOT: hfta.reduce
+// CHECK: return
+func.func @product() attributes {hfta.task = #hfta.task<forward, 0>} {
+  %m = hfta.read @m : tensor<8x8xf32>
+  %t = hfta.read @t : tensor<4x8x8xf32>
+  %p = hfta.contract %m, %m maps [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>, affine_map<(i, j, k) -> (i, j)>] : tensor<8x8xf32>, tensor<8x8xf32>
+  %s = hfta.reduce sum %t over [0] : tensor<4x8x8xf32>
+  %r = hfta.add %p, %s : tensor<8x8xf32>, tensor<8x8xf32>
+  hfta.write %r, @o : tensor<8x8xf32>
   return
 }
