@@ -1,4 +1,4 @@
-//===- Kernels.h - What passes on formed kernels share ----------*- C++ -*-===//
+//===- Kernels.h - What passes that form kernels share ----------*- C++ -*-===//
 
 #ifndef HFTA_LIB_TRANSFORMS_KERNELS_H
 #define HFTA_LIB_TRANSFORMS_KERNELS_H

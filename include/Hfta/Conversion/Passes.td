@@ -362,7 +362,9 @@ def HftaFuseSumLoops : Pass<"hfta-fuse-sum-loops", "::mlir::func::FuncOp"> {
   let description = [{
     Of a thread's loops (`hfta-kernels-to-threads`) that have the same bounds, and of
     which none needs what another has computed, one is made: what several sums
-    read is read once. Each sum's terms are added as before.
+    read is read once. Each sum's terms are added as before. Loops that store, that
+    read other memory than the kernel's arguments, or between which an argument is
+    stored to, stay apart.
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect"];
 }

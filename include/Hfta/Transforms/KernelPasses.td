@@ -118,10 +118,13 @@ def HftaFormKernels : Pass<"hfta-form-kernels", "::mlir::ModuleOp"> {
     use, most others with the elementwise ops that follow; the remaining
     elementwise ops are grouped into chains, together with reductions over
     trailing axes that they use row by row. A large reduction over the batch and
-    other axes becomes one over the others, then one over the batch. With
-    `join-sums` reductions along the same axes that read one tensor are one
-    kernel, so that it is read once; with `join-small` small ops are one, so that
-    there are fewer kernels. A kernel has a bounded number of inputs and results.
+    other axes becomes one over the others, then one over the batch. Without
+    `join-rows` a reduction joins elementwise ops of its result's shape, but no
+    product's kernel. With `join-sums` reductions along the same axes that read
+    one tensor are one kernel, so that it is read once; with `join-small` small
+    ops are one, so that there are fewer kernels. Both move a task's writes to its
+    end, and do nothing in a task that reads a variable after it has written it,
+    or writes one twice. A kernel has a bounded number of inputs and results.
     Afterwards a task holds only reads, writes, views (hfta.reshape,
     hfta.unstack), hfta.stack and hfta.kernel.
 
