@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Calls.h"
+#include "Faults.h"
 
 #include <algorithm>
 #include <atomic>
@@ -51,18 +52,34 @@ static void readDevice(Settings &settings) {
     refuse(name, value, "CHIP[:BYTES], as in sm_80:1000000");
 }
 
-static void readFailing(Settings &settings) {
-  constexpr const char *name = "HFTA_EMULATION_FAIL";
+/// A variable that says what, and the how manyth time; false without it.
+static bool readNumbered(const char *name, const char *expected,
+                         std::string &what, long &times) {
   const char *value = std::getenv(name);
   if (!value)
-    return;
+    return false;
   const char *number = std::strchr(value, ':');
   char *end = nullptr;
   if (number)
-    settings.failingNumber = std::strtol(number + 1, &end, 10);
-  if (!number || *end != '\0' || settings.failingNumber < 1)
-    refuse(name, value, "CALL:N, as in cuLaunchKernel:3");
-  settings.failing.assign(value, number);
+    times = std::strtol(number + 1, &end, 10);
+  if (!number || *end != '\0' || times < 1)
+    refuse(name, value, expected);
+  what.assign(value, number);
+  return true;
+}
+
+static void readFailing(Settings &settings) {
+  readNumbered("HFTA_EMULATION_FAIL", "CALL:N, as in cuLaunchKernel:3",
+               settings.failing, settings.failingNumber);
+  constexpr const char *fault = "HFTA_EMULATION_FAULT";
+  constexpr const char *expected = "FAULT:N, as in barrier:1; there are "
+                                   "barrier, wait, edge, bounds, copy, clear "
+                                   "and host";
+  long times = 0;
+  if (readNumbered(fault, expected, settings.fault, times) &&
+      !isFault(settings.fault.c_str()))
+    refuse(fault, std::getenv(fault), expected);
+  settings.faultNumber = uint64_t(times);
 }
 
 static Settings readSettings() {
@@ -170,6 +187,8 @@ EXPORTED hfta_cu_result cuMemsetD8Async(hfta_cu_address to, unsigned char value,
   ENTER("cuMemsetD8Async");
   if (!device.memory.isDevice(to, bytes))
     return kInvalidValue;
+  if (strikes(Fault::clear))
+    return kSuccess;
   device.push(fromHandle(stream), {[=] {
                 std::memset(reinterpret_cast<void *>(to), value, bytes);
                 return kSuccess;
@@ -184,6 +203,8 @@ EXPORTED hfta_cu_result cuMemcpyAsync(hfta_cu_address to, hfta_cu_address from,
     if (!device.memory.isDevice(place, bytes) &&
         !device.memory.isHost(place, bytes))
       return kInvalidValue;
+  if (strikes(Fault::copy))
+    return kSuccess;
   device.push(fromHandle(stream), {[=] {
                 std::memcpy(reinterpret_cast<void *>(to),
                             reinterpret_cast<const void *>(from), bytes);
@@ -297,12 +318,16 @@ EXPORTED hfta_cu_result cuStreamDestroy_v2(hfta_cu_stream stream) {
 
 EXPORTED hfta_cu_result cuStreamSynchronize(hfta_cu_stream stream) {
   ENTER("cuStreamSynchronize");
+  if (strikes(Fault::host))
+    return kSuccess;
   return device.finish(fromHandle(stream));
 }
 
 EXPORTED hfta_cu_result cuStreamWaitEvent(hfta_cu_stream stream,
                                           hfta_cu_event event, unsigned) {
   ENTER("cuStreamWaitEvent");
+  if (strikes(Fault::wait))
+    return kSuccess;
   Command command;
   command.awaited = &fromHandle(event);
   command.times = command.awaited->recorded;

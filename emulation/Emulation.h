@@ -8,7 +8,9 @@
 // can be read.
 //
 // Environment: HFTA_EMULATION_SEED (0), HFTA_EMULATION_DEVICE=CHIP[:BYTES]
-// (sm_80:4294967296), HFTA_EMULATION_FAIL=CALL:N, the call that fails.
+// (sm_80:4294967296), HFTA_EMULATION_FAIL=CALL:N, the call that fails,
+// HFTA_EMULATION_FAULT=FAULT:N, what is done wrongly, as a test of whether that
+// would be noticed (Faults.h).
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_EMULATION_EMULATION_H
@@ -51,6 +53,8 @@ struct Settings {
   uint64_t seed = 0;
   std::string failing; ///< a call; empty: none
   long failingNumber = 0;
+  std::string fault; ///< empty: none
+  uint64_t faultNumber = 0;
 };
 
 /// From the environment; what is malformed there ends the process with a

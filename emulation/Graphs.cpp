@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Calls.h"
+#include "Faults.h"
 
 using namespace emulation;
 
@@ -41,6 +42,8 @@ cuGraphAddKernelNode_v2(hfta_cu_graph_node *node, hfta_cu_graph handle,
   }
   if (result != kSuccess)
     return result;
+  if (graph.nodes.size() + 1 == getFault(Fault::edge))
+    own.before.clear();
   graph.nodes.push_back(std::move(own));
   *node = reinterpret_cast<hfta_cu_graph_node>(graph.nodes.size());
   return kSuccess;

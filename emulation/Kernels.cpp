@@ -1,16 +1,19 @@
 //===- Kernels.cpp - Kernels of the emulated GPU --------------------------===//
 
 #include "Emulation.h"
+#include "Faults.h"
 #include "Fibers.h"
 #include "Hfta/Conversion/EmulatedImage.h"
 #include "TensorCores.h"
 
+#include <algorithm>
 #include <csetjmp>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <dlfcn.h>
 #include <elf.h>
+#include <iterator>
 #include <numeric>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -44,6 +47,14 @@ static bool writeAll(int file, const char *data, size_t bytes) {
   return true;
 }
 
+/// How many barriers each thread of a block has come to.
+static uint64_t barriers[fibers::kMost];
+
+static void waitAtBarrier() {
+  if (++barriers[fibers::getThread()] != getFault(Fault::barrier))
+    fibers::wait();
+}
+
 hfta_cu_result emulation::loadModule(const void *image,
                                      std::unique_ptr<Module> &out) {
   size_t bytes = findBytes(image);
@@ -70,7 +81,7 @@ hfta_cu_result emulation::loadModule(const void *image,
   if (!out->registers || !out->shared || !sharedBytes || !barrier || !multiply)
     return kInvalidImage;
   out->sharedBytes = *sharedBytes;
-  *barrier = fibers::wait;
+  *barrier = waitAtBarrier;
   *multiply = tensor_cores::multiply;
   tensor_cores::setChip(tensor_cores::Chip::get(getSettings().major));
   return kSuccess;
@@ -157,6 +168,7 @@ static bool runTogether(const Launch &launch, void **parameters,
                         std::mt19937_64 &random) {
   const Module &module = *launch.function->module;
   std::memset(module.shared, 0xFF, module.sharedBytes);
+  std::fill(std::begin(barriers), std::end(barriers), 0);
   Running running = {&launch, parameters, &random,
                      Order(launch.blockX, random)};
   return fibers::run(launch.blockX, runThread, chooseThread, &running);
@@ -187,7 +199,10 @@ static bool runThreads(const Launch &launch, void **parameters,
   return true;
 }
 
-hfta_cu_result emulation::run(const Launch &launch, std::mt19937_64 &random) {
+hfta_cu_result emulation::run(const Launch &asked, std::mt19937_64 &random) {
+  Launch launch = asked;
+  if (strikes(Fault::bounds))
+    ++launch.gridZ;
   struct sigaction action = {}, before[2];
   action.sa_handler = leaveKernel;
   action.sa_flags = SA_NODEFER;

@@ -12,41 +12,10 @@ import re
 import shutil
 import subprocess
 
-from harness import (COPIES, DATA, MODELS, Work, checkpoint, copy_file, expect_equal,
-                     expect_same_checkpoint, fail, make_blocks, read_safetensors, run)
+from cuda_work import RATES, STEPS, CudaWork, make_job
+from harness import (COPIES, checkpoint, copy_file, expect_equal, expect_same_checkpoint,
+                     fail, read_safetensors, run)
 
-STEPS = 5
-RATES = ["1e-3", "3e-3", "1e-2"]
-MLP = """
-model net(image: f32[batch, 1, 8, 8]) {
-  hidden = dropout(gelu(linear(flatten(image), 37)), 0.1)
-  return output = linear(layer_norm(hidden), 10)
-}
-"""
-CNN = """
-model net(image: f32[batch, 1, 28, 28]) {
-  first  = relu(batch_norm(conv(image, 4, 3, padding = 1, bias = false)))
-  second = conv(max_pool(first, 2), 6, 3, stride = 2, padding = 1)
-  return output = linear(flatten(dropout(tanh(second), 0.2)), 10)
-}
-"""
-# K-FAC of a convolution with strides, whose second moments are sums of pieces.
-PATCHES = """
-model net(image: f32[batch, 1, 28, 28]) {
-  first = max_pool(relu(conv(image, 3, 3, stride = 2, padding = 1)), 4)
-  return output = linear(flatten(first), 10)
-}
-"""
-# Model, optimizer around the rates, clauses.
-JOBS = {
-    "mlp": (MLP, "adamw(lr = {}, weight_decay = 0.01)",
-            "  schedule cosine(warmup = 2)\n  micro_batches 2\n  clip_norm 0.5"),
-    "cnn": (CNN, "sgd(lr = {}, momentum = 0.9)", ""),
-    "kfac": (MODELS["mlp"], "sgd(lr = {}, momentum = 0.9)",
-             "  precondition kfac(damping = 1e-2)"),
-    "patches": (PATCHES, "sgd(lr = {}, momentum = 0.9)",
-                "  precondition kfac(damping = 1e-2)"),
-}
 # Of a library: a checkpoint comes in and goes out; the host can't address a tensor.
 EMBEDDED = """
 #include "net.h"
@@ -77,33 +46,9 @@ CALLS = ["cuInit", "cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName",
          "cuStreamSynchronize", "cuEventCreate", "cuEventRecord", "cuStreamWaitEvent"]
 
 
-def make_job(name, rates):
-    model, optimizer, clauses = JOBS[name]
-    data = DATA["cnn" if name in ("cnn", "patches") else "mlp"]
-    return model + make_blocks(data, "cross_entropy(net, label)",
-                               optimizer.format(f"[{', '.join(rates)}]"), STEPS,
-                               clauses=f"  seed 3\n{clauses}")
-
-
-class Check:
+class Check(CudaWork):
     def __init__(self):
-        self.work = Work(__doc__, "cnn", "mlp", more=["--emulation", "--cc"])
-        self.folder = self.work.folder
-
-    def environment(self, **more):
-        return {**os.environ, "LD_LIBRARY_PATH": self.work.options.emulation,
-                **{f"HFTA_EMULATION_{name.upper()}": str(value)
-                   for name, value in more.items()}}
-
-    def compile(self, name, job, *flags, chips="sm_80", rates=tuple(RATES)):
-        return self.work.compile(f"{name}-gpu", make_job(job, rates), "--target=cuda",
-                                 "--gpu-code=emulated", f"--chip={chips}", *flags)
-
-    def train(self, binary, name, *flags, code=0, **more):
-        folder = self.folder / name
-        text = run(binary, "train", "--data", self.folder, "--checkpoint", folder,
-                   "--no-progress", *flags, code=code, env=self.environment(**more))
-        return text if code else folder
+        super().__init__(__doc__, more=["--cc"])
 
     def expect_near(self, mine, theirs, what, limit):
         for copy in range(COPIES):
@@ -154,7 +99,7 @@ class Check:
         self.expect_near(hopper, expected, f"{what} on sm_90", NEAR[precision])
 
     def check_bytes(self, job, gpu, expected):
-        for seed in range(2, 5):
+        for seed in range(2, 11):
             self.expect_bytes(self.train(gpu, f"{job}-{seed}", seed=seed), expected,
                               f"{job}, seed {seed}")
         apart = self.compile(f"{job}-apart", job, "--no-fuse")
@@ -170,6 +115,9 @@ class Check:
             theirs = read_safetensors(copy_file(checkpoint(expected, STEPS), copy))
             expect_equal(read_safetensors(copy_file(own, 0)), theirs,
                          f"{job}, copy {copy} alone")
+        more = self.compile(f"{job}-8", job, rates=RATES + ["2e-3"] * 5)
+        self.expect_bytes(self.train(more, f"{job}-of-8", seed=6), expected,
+                          f"{job}, of 8 copies")
 
     def check_chips(self, expected):
         gpu = self.compile("chips", "mlp", chips="sm_80,sm_90,sm_90a")

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Whether the emulated GPU finds what is wrong in a program: with each of the faults that
+it can plant (emulation/Faults.h), training fails, or writes other bytes than without, in
+one of the orders that ten seeds draw. Needs only Python's standard library."""
+
+import os
+import shutil
+import subprocess
+
+from cuda_work import RATES, STEPS, CudaWork, make_job
+from harness import COPIES, checkpoint, copy_file, expect_equal, fail
+
+# Of each fault the job that has what it strikes, which of these are tried, and whether
+# each has to be found. A program has waits that others imply, clears what it writes later
+# anyway, and waits again before it reads: of those some one has to be.
+FAULTS = {
+    "barrier": ("cnn", (1, 2, 3), True),
+    "edge": ("mlp", (5, 8, 13), True),
+    "bounds": ("cnn", (1, 5, 40), True),
+    "copy": ("mlp", (6, 7, 8), True),
+    "wait": ("mlp", range(1, 9), False),
+    "clear": ("mlp", range(1, 17), False),
+    "host": ("mlp", range(1, 33), False),
+}
+SEEDS = range(1, 11)
+
+
+class Faults(CudaWork):
+    def __init__(self):
+        super().__init__(__doc__)
+        self.programs, self.expected = {}, {}
+        for job in ("cnn", "mlp"):
+            self.programs[job] = self.compile(job, job)
+            self.expected[job] = self.read(self.train(self.programs[job], job))
+
+    def read(self, folder):
+        step = checkpoint(folder, STEPS)
+        return [copy_file(step, copy).read_bytes() for copy in range(COPIES)]
+
+    def is_found(self, job, fault, seed):
+        """Whether a run fails, or leaves something else."""
+        folder = self.folder / "faulty"
+        shutil.rmtree(folder, ignore_errors=True)
+        result = subprocess.run(
+            [self.programs[job], "train", "--data", self.folder, "--checkpoint", folder,
+             "--no-progress"], text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, env=self.environment(fault=fault, seed=seed))
+        if result.returncode:
+            expect_equal(result.returncode, 70, f"{fault}: {result.stdout!r}")
+            return True
+        return self.read(folder) != self.expected[job]
+
+    def find(self, job, fault):
+        """The first seed that finds it."""
+        found = next((seed for seed in SEEDS if self.is_found(job, fault, seed)), None)
+        print(f"{fault} of {job}: " + (f"found by seed {found}" if found else "not found"))
+        return found is not None
+
+    def check(self):
+        for kind, (job, numbers, each) in FAULTS.items():
+            found = (self.find(job, f"{kind}:{number}") for number in numbers)
+            if not (all(found) if each else any(found)):
+                fail(f"a fault of {kind} isn't found")
+        for wrong in ("edges:1", "edge", "edge:0"):
+            result = subprocess.run(
+                [self.programs["mlp"], "train", "--data", self.folder], text=True,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                env=self.environment(fault=wrong))
+            expect_equal((result.returncode, "expected FAULT:N" in result.stdout),
+                         (2, True), f"{wrong}: {result.stdout!r}")
+
+
+if __name__ == "__main__":
+    Faults().check()

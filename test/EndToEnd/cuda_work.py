@@ -1,0 +1,71 @@
+"""Programs for a GPU, compiled and run by the emulated driver, of a few small jobs that
+have what kernels, streams and graphs can differ in. Needs only Python's standard
+library."""
+
+import os
+
+from harness import DATA, MODELS, Work, make_blocks, run
+
+STEPS = 5
+RATES = ["1e-3", "3e-3", "1e-2"]
+MLP = """
+model net(image: f32[batch, 1, 8, 8]) {
+  hidden = dropout(gelu(linear(flatten(image), 37)), 0.1)
+  return output = linear(layer_norm(hidden), 10)
+}
+"""
+CNN = """
+model net(image: f32[batch, 1, 28, 28]) {
+  first  = relu(batch_norm(conv(image, 4, 3, padding = 1, bias = false)))
+  second = conv(max_pool(first, 2), 6, 3, stride = 2, padding = 1)
+  return output = linear(flatten(dropout(tanh(second), 0.2)), 10)
+}
+"""
+# K-FAC of a convolution with strides, whose second moments are sums of pieces.
+PATCHES = """
+model net(image: f32[batch, 1, 28, 28]) {
+  first = max_pool(relu(conv(image, 3, 3, stride = 2, padding = 1)), 4)
+  return output = linear(flatten(first), 10)
+}
+"""
+# Model, optimizer around the rates, clauses.
+JOBS = {
+    "mlp": (MLP, "adamw(lr = {}, weight_decay = 0.01)",
+            "  schedule cosine(warmup = 2)\n  micro_batches 2\n  clip_norm 0.5"),
+    "cnn": (CNN, "sgd(lr = {}, momentum = 0.9)", ""),
+    "kfac": (MODELS["mlp"], "sgd(lr = {}, momentum = 0.9)",
+             "  precondition kfac(damping = 1e-2)"),
+    "patches": (PATCHES, "sgd(lr = {}, momentum = 0.9)",
+                "  precondition kfac(damping = 1e-2)"),
+}
+
+
+def make_job(name, rates):
+    model, optimizer, clauses = JOBS[name]
+    data = DATA["cnn" if name in ("cnn", "patches") else "mlp"]
+    return model + make_blocks(data, "cross_entropy(net, label)",
+                               optimizer.format(f"[{', '.join(rates)}]"), STEPS,
+                               clauses=f"  seed 3\n{clauses}")
+
+
+class CudaWork:
+    """A test's folder, and the programs in it."""
+
+    def __init__(self, text, more=()):
+        self.work = Work(text, "cnn", "mlp", more=["--emulation", *more])
+        self.folder = self.work.folder
+
+    def environment(self, **more):
+        return {**os.environ, "LD_LIBRARY_PATH": self.work.options.emulation,
+                **{f"HFTA_EMULATION_{name.upper()}": str(value)
+                   for name, value in more.items()}}
+
+    def compile(self, name, job, *flags, chips="sm_80", rates=tuple(RATES)):
+        return self.work.compile(f"{name}-gpu", make_job(job, rates), "--target=cuda",
+                                 "--gpu-code=emulated", f"--chip={chips}", *flags)
+
+    def train(self, binary, name, *flags, code=0, **more):
+        folder = self.folder / name
+        text = run(binary, "train", "--data", self.folder, "--checkpoint", folder,
+                   "--no-progress", *flags, code=code, env=self.environment(**more))
+        return text if code else folder
