@@ -10,6 +10,7 @@
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 #include "Hfta/Planning/KfacSimulation.h"
+#include "Hfta/Target/Gpu.h"
 #include "Hfta/Transforms/PlannedKfac.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -76,15 +77,34 @@ static LogicalResult printStages(ModuleOp module, const Job &job,
   return success();
 }
 
+/// How long each task takes at least on well-known GPUs.
+static void printGpuTimes(llvm::ArrayRef<TaskCost> costs, raw_ostream &os) {
+  os << llvm::formatv("\n{0,-28}{1,10}", "least us on a GPU", "kernels");
+  for (const GpuRates &rates : getGpuRates())
+    os << llvm::formatv("{0,18}", (rates.chip + " (" + rates.name + ")").str());
+  os << '\n';
+  for (const TaskCost &cost : costs) {
+    os << llvm::formatv("  {0,-26}{1,10}", cost.name, cost.kernels);
+    for (double seconds : cost.gpuSeconds)
+      os << llvm::formatv("{0,18:f1}", seconds * 1e6);
+    os << '\n';
+  }
+}
+
 static void printCosts(ModuleOp module, int64_t copies, raw_ostream &os) {
   os << llvm::formatv("\n{0,-28}{1,10}{2,18}{3,16}{4,16}{5,18}{6,18}\n",
                       "cost (array)", "kernels", "flops", "bytes read",
                       "bytes written", "parameter bytes", "activation bytes");
-  for (const TaskCost &cost : getTaskCosts(module, copies))
+  std::vector<TaskCost> costs = getTaskCosts(module, copies);
+  for (const TaskCost &cost : costs)
     os << llvm::formatv("  {0,-26}{1,10}{2,18}{3,16}{4,16}{5,18}{6,18}\n",
                         cost.name, cost.kernels, cost.flops, cost.bytesRead,
                         cost.bytesWritten, cost.parameterBytes,
                         cost.activationBytes);
+  // Nothing says for what it is where that is a CPU.
+  TargetAttr target = TargetAttr::get(module);
+  if (target && target.getKind() == TargetKind::cuda)
+    printGpuTimes(costs, os);
 }
 
 /// How replicas share a preconditioner's work, and what that takes.

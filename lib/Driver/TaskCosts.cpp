@@ -6,6 +6,7 @@
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 #include "Hfta/Driver/Passes.h"
+#include "Hfta/Target/Gpu.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/JSON.h"
@@ -53,6 +54,7 @@ public:
 
   TaskCost count(func::FuncOp task) {
     cost = TaskCost();
+    cost.gpuSeconds.resize(getGpuRates().size());
     cost.name =
         task->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName).makeName();
     for (auto launch : task.getOps<LaunchOp>())
@@ -64,8 +66,31 @@ public:
 private:
   void addLaunch(LaunchOp launch, func::FuncOp kernel) {
     int64_t runs = launch.getPerCopy() ? copies : 1;
+    int64_t flops = runs * countFlops(kernel);
+    int64_t before = cost.bytesRead + cost.bytesWritten;
     ++cost.kernels;
-    cost.flops += runs * countFlops(kernel);
+    cost.flops += flops;
+    addBytes(launch, kernel, runs);
+    auto bytes =
+        static_cast<double>(cost.bytesRead + cost.bytesWritten - before);
+    for (auto [rates, seconds] : llvm::zip(getGpuRates(), cost.gpuSeconds))
+      seconds += std::max(bytes / rates.bytes, static_cast<double>(flops) /
+                                                   getFlops(kernel, rates)) +
+                 GpuRates::kLaunch;
+  }
+
+  /// A second, of the units that a kernel's products run on.
+  static double getFlops(func::FuncOp kernel, const GpuRates &rates) {
+    double flops = rates.flops;
+    kernel.walk([&](Operation *op) {
+      auto type = op->getAttrOfType<TypeAttr>(HftaDialect::kMultiplyAttrName);
+      if (op->hasTrait<ProductTrait>() && type)
+        flops = type.getValue().isTF32() ? rates.tf32 : rates.bf16;
+    });
+    return flops;
+  }
+
+  void addBytes(LaunchOp launch, func::FuncOp kernel, int64_t runs) {
     for (BlockArgument argument : kernel.getArguments()) {
       int64_t bytes = runs * countBytesRead(argument);
       cost.bytesRead += bytes;

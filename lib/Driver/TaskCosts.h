@@ -23,6 +23,9 @@ struct TaskCost {
   /// between the kernels of a task.
   int64_t parameterBytes = 0;
   int64_t activationBytes = 0;
+  /// On each of the GPUs of getGpuRates, at least: each kernel's bytes or
+  /// flops, whichever take longer, and its launch.
+  std::vector<double> gpuSeconds;
 };
 
 /// In the order of the module.

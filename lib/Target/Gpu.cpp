@@ -19,6 +19,13 @@ static constexpr GpuChip chips[] = {
 
 llvm::ArrayRef<GpuChip> hfta::getGpuChips() { return chips; }
 
+llvm::ArrayRef<GpuRates> hfta::getGpuRates() {
+  static constexpr GpuRates rates[] = {
+      {"A100", "sm_80", 2.039e12, 19.5e12, 156e12, 312e12},
+      {"H100", "sm_90", 3.35e12, 67e12, 495e12, 989e12}};
+  return rates;
+}
+
 const GpuChip *hfta::findGpuChip(llvm::StringRef name) {
   const GpuChip *found = llvm::find_if(
       chips, [&](const GpuChip &chip) { return chip.name == name; });

@@ -20,6 +20,19 @@ llvm::ArrayRef<GpuChip> getGpuChips();
 /// Null if there is none of this name.
 const GpuChip *findGpuChip(llvm::StringRef name);
 
+/// What a well-known GPU can do at most, by its maker's figures.
+struct GpuRates {
+  llvm::StringLiteral name; ///< "A100"
+  llvm::StringLiteral chip; ///< "sm_80"
+  double bytes;             ///< of its memory, a second
+  double flops;             ///< a second, in f32
+  double tf32, bf16;        ///< a second, of products on tensor cores
+
+  /// Seconds from one kernel of a graph to the next.
+  static constexpr double kLaunch = 2e-6;
+};
+llvm::ArrayRef<GpuRates> getGpuRates();
+
 /// The target of modules for GPUs: the host is any x86-64 processor.
 TargetAttr getGpuTarget(MLIRContext *context);
 
