@@ -57,8 +57,7 @@ void hfta::buildTrainPipeline(OpPassManager &pm,
 void hfta::buildPlannedPipeline(OpPassManager &pm,
                                 const PlannedPipelineOptions &options) {
   HftaFormKernelsOptions form;
-  form.joinsRows = !options.byElements;
-  form.joinsSums = form.joinsSmall = options.byElements;
+  form.byElements = form.joinsSums = form.joinsSmall = options.byElements;
   pm.addPass(createHftaDescribeLayers());
   pm.addPass(createHftaFoldCasts());
   pm.addPass(createHftaDecompose());

@@ -15,6 +15,7 @@
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Target/ReferenceModel.h"
 #include "Hfta/Transforms/Passes.h"
+#include "KernelRows.h"
 #include "Kernels.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -47,9 +48,9 @@ namespace {
 
 /// What is computed together, beyond what costs nothing anywhere.
 struct Joins {
-  bool rows;  ///< reductions of rows with what uses them row by row
-  bool sums;  ///< reductions of the same tensor along the same axes
-  bool small; ///< small ops that have nothing to do with each other
+  bool byElements; ///< nothing but elements of one shape, or of rows
+  bool sums;       ///< reductions of the same tensor along the same axes
+  bool small;      ///< small ops that have nothing to do with each other
 };
 
 class KernelFormer {
@@ -65,23 +66,30 @@ public:
 private:
   using Members = llvm::SetVector<Operation *>;
 
-  void sinkStoredValues();
-  void splitReductions();
+  /// What reads values that may join its kernel.
+  struct Reader {
+    Operation *op;
+    bool readsTerms; ///< of a sum, whose elements aren't the kernel's
+  };
+  SmallVector<Reader> collectReaders(Operation *root);
   void grow(Operation *root);
+  bool joinOperand(Value operand, const Reader &reader, Operation *root);
+  Operation *findSpread(Value term, Operation *root);
   void take(Operation *op, Operation *root);
   void growBySums(Operation *root);
   void growBySmall(Operation *root);
   static void visitNeighbours(Operation *root,
                               function_ref<void(Operation *)> visit);
   bool feeds(Operation *op, Operation *root) const;
-  bool wouldJoinProducer(Operation *op) const;
+  bool wouldJoinProducer(Operation *op);
   bool isFreeToJoin(Operation *op, Operation *root);
-  bool isReductionOfRows(Operation *op, Operation *root) const;
+  bool isReductionOfRows(Operation *op, Operation *root);
   bool isProducerFor(Operation *op, Operation *root);
   bool isSumOfElements(Operation *op, Operation *root);
   bool canJoin(Operation *op, Operation *root, bool isTerm = false);
   bool hasRoom(const Members &members, Operation *op);
   bool allUsesAllow(Operation *op, Operation *root);
+  ArrayRef<int64_t> getElements(Operation *root) const;
   bool isUsedIn(Operation *op, Operation *root);
   bool comesBeforeUsers(Operation *op, Operation *root);
   void emit(Operation *root);
@@ -108,77 +116,19 @@ private:
 
 } // namespace
 
-static bool isStructural(Operation *op) {
-  return isa<ReadOp, WriteOp, KernelOp, StackOp, UnstackOp, ReshapeOp>(op) ||
-         op->hasTrait<OpTrait::IsTerminator>();
-}
-
-bool hfta::isRepeated(Operation *op) {
-  return op->hasTrait<RepeatedTrait>() ||
-         op->hasAttr(HftaDialect::kRepeatedAttrName);
-}
-
-static bool isAlone(Operation *op) { return op->hasTrait<AloneTrait>(); }
-
-static bool isStored(Operation *op) {
-  return llvm::any_of(op->getUsers(), [](Operation *user) {
-    return isStructural(user) || isAlone(user);
-  });
-}
-
 static bool isElementwise(Operation *op) {
   return isa<ElementwiseOpInterface>(op);
 }
 
+static ArrayRef<int64_t> getShape(Operation *op) {
+  return cast<RankedTensorType>(op->getResult(0).getType()).getShape();
+}
+
+static int64_t countElements(Operation *op) {
+  return ShapedType::getNumElements(getShape(op));
+}
+
 static bool isProducer(Operation *op) { return op->hasTrait<ProducerTrait>(); }
-
-/// How many leading axes a reduction over all the others keeps; 0 for others.
-static int64_t countRows(Operation *op) {
-  auto reduce = dyn_cast<ReduceOp>(op);
-  if (!reduce)
-    return 0;
-  int64_t rank = reduce.getInput().getType().getRank();
-  int64_t rows = rank - static_cast<int64_t>(reduce.getAxes().size());
-  bool isTrailing = llvm::all_of(reduce.getAxes(),
-                                 [&](int64_t axis) { return axis >= rows; });
-  return isTrailing ? rows : 0;
-}
-
-/// Whether an elementwise kernel may compute a value that it spreads along its
-/// rows: both are cut into the same rows, and there are enough of them.
-static bool isOfRows(Operation *op, Operation *root) {
-  auto kept = cast<RankedTensorType>(op->getResult(0).getType()).getShape();
-  auto type = cast<RankedTensorType>(root->getResult(0).getType());
-  int64_t rows = kept.size();
-  if (!isElementwise(op) && countRows(op) != rows)
-    return false;
-  return rows > 0 && isElementwise(root) && type.getRank() >= rows &&
-         kept == type.getShape().take_front(rows) &&
-         ShapedType::getNumElements(kept) >= Order::kFewestRows;
-}
-
-/// What an operand is made of, behind a broadcast of rows.
-static Operation *getSource(Value operand) {
-  Operation *op = operand.getDefiningOp();
-  auto broadcast = dyn_cast_or_null<BroadcastOp>(op);
-  if (!broadcast)
-    return op;
-  Operation *source = broadcast.getInput().getDefiningOp();
-  bool spreadsRows =
-      source && (isa<ReduceOp>(source) || isElementwise(source)) &&
-      llvm::equal(broadcast.getDimensions(),
-                  llvm::seq<int64_t>(0, broadcast.getDimensions().size()));
-  return spreadsRows ? source : op;
-}
-
-void hfta::visitUsers(Operation *op,
-                      llvm::function_ref<void(Operation *)> visit) {
-  for (Operation *user : op->getUsers())
-    if (isRepeated(user) && !isStored(user))
-      visitUsers(user, visit);
-    else
-      visit(user);
-}
 
 /// Whether all users of an op come after `root`: users in other kernels do, for
 /// those have been formed before, and see the value as a result of this one.
@@ -196,8 +146,26 @@ bool KernelFormer::comesBeforeUsers(Operation *op, Operation *root) {
   return users.empty() || position.lookup(users.back()) > position.lookup(root);
 }
 
+/// The shape of what a kernel computes one by one: of an elementwise one's
+/// results, or of the rows that it adds up and whose threads it shares. Empty
+/// where a sum's terms are its own.
+ArrayRef<int64_t> KernelFormer::getElements(Operation *root) const {
+  if (isElementwise(root))
+    return getShape(root);
+  if (joins.byElements && areRowsStorable(root))
+    return cast<ReduceOp>(root).getInput().getType().getShape();
+  return {};
+}
+
+/// What a product's kernel can compute of its elements is left to that, unless
+/// nothing else needs it.
 bool KernelFormer::allUsesAllow(Operation *op, Operation *root) {
-  return isElementwise(root) ? comesBeforeUsers(op, root) : isUsedIn(op, root);
+  if (isElementwise(root) ||
+      (joins.byElements && getShape(op) == getShape(root)))
+    return comesBeforeUsers(op, root);
+  return isUsedIn(op, root) ||
+         (!getElements(root).empty() && comesBeforeUsers(op, root) &&
+          !wouldJoinProducer(op));
 }
 
 bool KernelFormer::isUsedIn(Operation *op, Operation *root) {
@@ -208,26 +176,38 @@ bool KernelFormer::isUsedIn(Operation *op, Operation *root) {
   return !isUsedOutside;
 }
 
-bool KernelFormer::isReductionOfRows(Operation *op, Operation *root) const {
-  return joins.rows && isa<ReduceOp>(op) && isOfRows(op, root);
+/// Where each element is computed by itself, threads share the rows of a kernel
+/// that has no product.
+bool KernelFormer::isReductionOfRows(Operation *op, Operation *root) {
+  auto reduce = dyn_cast<ReduceOp>(op);
+  ArrayRef<int64_t> elements = getElements(root);
+  if (!reduce || !isOfRows(op, elements))
+    return false;
+  return !joins.byElements ||
+         (reduce.getType().getShape().size() < elements.size() &&
+          haveRowsThreads(reduce) &&
+          llvm::none_of(membersOf[root], isProducer));
 }
 
-/// A kernel has one, and where each element is computed by itself no sums
-/// beside it: a product alone is computed by tiles.
+/// A kernel has one, and where each element is computed by itself as many of
+/// its elements as others, and no sums beside it: a product alone is computed
+/// by tiles.
 bool KernelFormer::isProducerFor(Operation *op, Operation *root) {
   return isElementwise(root) && isProducer(op) &&
+         (!joins.byElements || countElements(op) == countElements(root)) &&
          llvm::none_of(membersOf[root], [&](Operation *member) {
-           return isProducer(member) || (!joins.rows && isa<ReduceOp>(member));
+           return isProducer(member) ||
+                  (joins.byElements && isa<ReduceOp, ScatterAddOp>(member));
          });
 }
 
 /// Where each element is computed by itself, a sum of it is added up once, too,
 /// if it has as many elements as the kernel.
 bool KernelFormer::isSumOfElements(Operation *op, Operation *root) {
-  return !joins.rows && isa<ReduceOp>(op) && isElementwise(root) &&
+  return joins.byElements && isa<ReduceOp, ScatterAddOp>(op) &&
+         (isElementwise(root) || isa<ReduceOp>(root)) &&
          llvm::none_of(membersOf[root], isProducer) &&
-         cast<RankedTensorType>(op->getResult(0).getType()).getShape() ==
-             cast<RankedTensorType>(root->getResult(0).getType()).getShape();
+         getShape(op) == getShape(root);
 }
 
 /// `isTerm`: as what a sum adds up, whose elements aren't the kernel's.
@@ -237,6 +217,9 @@ bool KernelFormer::canJoin(Operation *op, Operation *root, bool isTerm) {
     return false;
   if (!isElementwise(op) && !isReductionOfRows(op, root) &&
       !isSumOfElements(op, root) && !isProducerFor(op, root))
+    return false;
+  if (joins.byElements &&
+      !areOfSameRows(membersOf[root].getArrayRef(), op, getElements(root)))
     return false;
   // A shared value is computed once, not once a copy.
   if (isArrayed(op->getResult(0)) != isArrayed(root->getResult(0)))
@@ -266,32 +249,73 @@ bool KernelFormer::hasRoom(const Members &members, Operation *op) {
          kMostOperands;
 }
 
+/// The kernel's ops, and those that it makes anew for its elements or for terms
+/// of its sums: what these read may join, too.
+SmallVector<KernelFormer::Reader>
+KernelFormer::collectReaders(Operation *root) {
+  ArrayRef<int64_t> elements = getElements(root);
+  SmallVector<Reader> readers;
+  for (Operation *op : membersOf[root])
+    if (!isProducer(op) && !isa<ScatterAddOp>(op))
+      readers.push_back(
+          {op, terms.contains(op) ||
+                   (isa<ReduceOp>(op) && !isReductionOfRows(op, root))});
+  for (size_t i = 0; i < readers.size() && readers.size() <= kMostOps; ++i) {
+    bool readsTerms = readers[i].readsTerms;
+    for (Value operand : readers[i].op->getOperands()) {
+      Operation *op = operand.getDefiningOp();
+      bool isAnew =
+          op && isElementwise(op) && isRepeated(op) &&
+          (readsTerms || getShape(op) == elements) &&
+          llvm::none_of(readers, [&](Reader &known) { return known.op == op; });
+      if (isAnew)
+        readers.push_back({op, readsTerms});
+    }
+  }
+  return readers;
+}
+
 void KernelFormer::grow(Operation *root) {
   if (!isElementwise(root) && !isa<ReduceOp>(root))
     return;
   bool changed = true;
   while (changed) {
     changed = false;
-    Members members = membersOf[root];
-    for (Operation *member : members)
-      for (Value operand : member->getOperands()) {
-        Operation *op = getSource(operand);
-        // Elements of a reduction's input have one shape, its result another;
-        // what a product reads is read many times.
-        bool isTerm =
-            (isa<ReduceOp>(member) && !isReductionOfRows(member, root)) ||
-            terms.contains(member);
-        if (isProducer(member))
-          continue;
-        bool isSpread = op && op != operand.getDefiningOp();
-        if (!canJoin(op, root, isTerm) || (isSpread && !isOfRows(op, root)))
-          continue;
-        take(op, root);
-        if (isTerm)
-          terms.insert(op);
-        changed = true;
-      }
+    for (const Reader &reader : collectReaders(root))
+      for (Value operand : reader.op->getOperands())
+        changed |= joinOperand(operand, reader, root);
   }
+}
+
+/// What of the kernel's own elements is spread to terms of one of its sums: the
+/// mean of which a variance's terms are made.
+Operation *KernelFormer::findSpread(Value term, Operation *root) {
+  for (Operation *member : membersOf[root])
+    if (auto sum = dyn_cast<ReduceOp>(member);
+        sum && joins.byElements && getShape(sum) == getShape(root))
+      if (Operation *source = getSumSource(term, sum))
+        return source;
+  return nullptr;
+}
+
+bool KernelFormer::joinOperand(Value operand, const Reader &reader,
+                               Operation *root) {
+  if (reader.readsTerms)
+    if (Operation *op = findSpread(operand, root)) {
+      bool joins = canJoin(op, root);
+      if (joins)
+        take(op, root);
+      return joins;
+    }
+  Operation *op = getRowSource(operand);
+  bool isSpread = op && op != operand.getDefiningOp();
+  if (!canJoin(op, root, reader.readsTerms) ||
+      (isSpread && !isOfRows(op, getElements(root))))
+    return false;
+  take(op, root);
+  if (reader.readsTerms)
+    terms.insert(op);
+  return true;
 }
 
 void KernelFormer::take(Operation *op, Operation *root) {
@@ -319,6 +343,7 @@ void KernelFormer::growBySums(Operation *root) {
     auto other = dyn_cast<ReduceOp>(op);
     bool isFree =
         other && !rootOf.contains(op) &&
+        areOfSameRows(membersOf[root].getArrayRef(), op, getElements(root)) &&
         llvm::any_of(sums, [&](ReduceOp sum) { return readAlike(other, sum); });
     if (!isFree || !comesBeforeUsers(op, root) || feeds(op, root) ||
         !hasRoom(membersOf[root], op) ||
@@ -338,24 +363,33 @@ void KernelFormer::visitNeighbours(Operation *root,
     visit(op);
 }
 
-static int64_t countElements(Operation *op) {
-  return cast<RankedTensorType>(op->getResult(0).getType()).getNumElements();
-}
-
-/// Whether an op would take a product into its kernel.
-bool KernelFormer::wouldJoinProducer(Operation *op) const {
-  llvm::SetVector<Operation *> seen;
-  seen.insert(op);
-  for (size_t i = 0; i < seen.size() && i < kMostOps; ++i)
-    for (Value operand : seen[i]->getOperands()) {
-      Operation *source = getSource(operand);
-      if (!source || rootOf.contains(source))
-        continue;
-      if (isProducer(source))
-        return true;
-      if (isElementwise(source))
-        seen.insert(source);
-    }
+/// Whether an op, as a root, would take a product into its kernel: nothing else
+/// needs what is between them before it.
+bool KernelFormer::wouldJoinProducer(Operation *op) {
+  llvm::SmallSetVector<Operation *, 8> taken;
+  taken.insert(op);
+  auto isNeededBefore = [&](Operation *source) {
+    bool isNeeded = false;
+    visitUsers(source, [&](Operation *user) {
+      isNeeded |= !rootOf.contains(user) && !taken.contains(user) &&
+                  position.lookup(user) < position.lookup(op);
+    });
+    return isNeeded;
+  };
+  for (bool changed = true; changed && taken.size() < kMostOps;) {
+    changed = false;
+    for (Operation *reader : SmallVector<Operation *>(taken.getArrayRef()))
+      for (Value operand : reader->getOperands()) {
+        Operation *source = getRowSource(operand);
+        if (!source || rootOf.contains(source) || taken.contains(source) ||
+            !(isProducer(source) || isElementwise(source)) ||
+            isNeededBefore(source))
+          continue;
+        if (isProducer(source) && countElements(source) == countElements(op))
+          return true;
+        changed |= isElementwise(source) && taken.insert(source);
+      }
+  }
   return false;
 }
 
@@ -414,11 +448,16 @@ void KernelFormer::collectInputs(const Members &members,
 /// counts as those that use it.
 static bool isUsedOutside(Value value,
                           const llvm::SetVector<Operation *> &members) {
-  return llvm::any_of(value.getUsers(), [&](Operation *user) {
-    if (isRepeated(user))
-      return isUsedOutside(user->getResult(0), members);
-    return !members.contains(user);
-  });
+  llvm::SmallSetVector<Value, 8> values;
+  values.insert(value);
+  for (size_t i = 0; i < values.size(); ++i)
+    for (Operation *user : values[i].getUsers()) {
+      if (isRepeated(user))
+        values.insert(user->getResult(0));
+      else if (!members.contains(user))
+        return true;
+    }
+  return false;
 }
 
 /// Those of the members' results that others use, in the order of `ops`.
@@ -476,54 +515,10 @@ void KernelFormer::emit(Operation *root) {
     });
 }
 
-/// A constant or broadcast that is stored as it is, or read by an op that is
-/// alone in its kernel, is made where that is; before all writes where these
-/// come last.
-void KernelFormer::sinkStoredValues() {
-  Operation *end = task.getBody().front().getTerminator();
-  while (areWritesLast && isa_and_present<WriteOp>(end->getPrevNode()))
-    end = end->getPrevNode();
-  for (Operation &op : llvm::make_early_inc_range(task.getBody().front())) {
-    if (!isa<WriteOp, StackOp>(op) && !isAlone(&op))
-      continue;
-    for (OpOperand &use : op.getOpOperands()) {
-      Operation *def = use.get().getDefiningOp();
-      if (!def || !isRepeated(def))
-        continue;
-      OpBuilder builder(op.isBeforeInBlock(end) ? &op : end);
-      use.set(builder.clone(*def)->getResult(0));
-    }
-  }
-}
-
-/// A large reduction over the batch and other axes is one over the others,
-/// which work items share by samples, then one over the batch.
-void KernelFormer::splitReductions() {
-  for (auto reduce : llvm::make_early_inc_range(task.getOps<ReduceOp>())) {
-    RankedTensorType type = reduce.getInput().getType();
-    ArrayRef<int64_t> axes = reduce.getAxes();
-    bool isWide = reduce.getAccumulate().value_or(type.getElementType()) !=
-                  type.getElementType();
-    if (isWide || axes.size() < 2 || axes.front() != 0 ||
-        static_cast<int64_t>(axes.size()) == type.getRank() ||
-        type.getNumElements() < Order::kWorthSplitting)
-      continue;
-    OpBuilder builder(reduce);
-    Value samples = ReduceOp::create(builder, reduce.getLoc(), reduce.getKind(),
-                                     reduce.getInput(), axes.drop_front(),
-                                     reduce.getAccumulateAttr());
-    Value result =
-        ReduceOp::create(builder, reduce.getLoc(), reduce.getKind(), samples,
-                         ArrayRef<int64_t>{0}, reduce.getAccumulateAttr());
-    reduce.replaceAllUsesWith(result);
-    reduce.erase();
-  }
-}
-
 void KernelFormer::prepare() {
   areWritesLast = (joins.sums || joins.small) && sinkWrites(task);
-  sinkStoredValues();
-  splitReductions();
+  sinkStoredValues(task, areWritesLast);
+  splitReductions(task);
   if (joins.sums && areWritesLast)
     gatherSums(task);
 }
@@ -571,7 +566,7 @@ struct FormKernelsPass : hfta::impl::HftaFormKernelsBase<FormKernelsPass> {
     DenseMap<Attribute, VariableOp> stored;
     for (func::FuncOp task : tasks) {
       storeLargeConstants(task, symbols, stored);
-      formers.push_back({task, symbols, {joinsRows, joinsSums, joinsSmall}});
+      formers.push_back({task, symbols, {byElements, joinsSums, joinsSmall}});
       formers.back().prepare();
     }
     std::optional<CopyUses> uses;

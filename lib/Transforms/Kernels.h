@@ -7,14 +7,25 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace mlir::hfta {
 
 /// Whether each kernel that uses the op's result makes it anew.
 bool isRepeated(Operation *op);
 
+/// Whether an op is in no kernel: it names memory, or a view of it.
+bool isStructural(Operation *op);
+
+/// Whether somebody needs an op's result in memory as it is.
+bool isStored(Operation *op);
+
+/// Whether a value is that of a variable, or a view of it, which is among those
+/// that a task writes.
+bool isChanged(Value value, const llvm::StringSet<> &written);
+
 /// Calls `visit` with each op that uses a value in a kernel or as it is stored,
-/// behind what kernels make anew.
+/// behind what kernels make anew; with some more than once.
 void visitUsers(Operation *op, llvm::function_ref<void(Operation *)> visit);
 
 /// Large constants become variables that nobody writes, each once: `stored` has
@@ -26,6 +37,11 @@ void storeLargeConstants(func::FuncOp task, SymbolTable &symbols,
 /// later. Moves none and returns false where the task reads a variable that it
 /// has written, or writes one twice.
 bool sinkWrites(func::FuncOp task);
+
+/// Has a constant or broadcast that is stored as it is, or read by an op that
+/// is alone in its kernel, made where that is; before all writes where these
+/// come last.
+void sinkStoredValues(func::FuncOp task, bool areWritesLast);
 
 /// Whether both are constants that are stored once and do nothing else, to
 /// variables of every copy, of the same one, or that copies share.

@@ -113,3 +113,20 @@ void hfta::insertCopies(func::FuncOp task) {
     }
   }
 }
+
+void hfta::sinkStoredValues(func::FuncOp task, bool areWritesLast) {
+  Operation *end = task.getBody().front().getTerminator();
+  while (areWritesLast && isa_and_present<WriteOp>(end->getPrevNode()))
+    end = end->getPrevNode();
+  for (Operation &op : llvm::make_early_inc_range(task.getBody().front())) {
+    if (!isa<WriteOp, StackOp>(op) && !op.hasTrait<AloneTrait>())
+      continue;
+    for (OpOperand &use : op.getOpOperands()) {
+      Operation *def = use.get().getDefiningOp();
+      if (!def || !isRepeated(def))
+        continue;
+      OpBuilder builder(op.isBeforeInBlock(end) ? &op : end);
+      use.set(builder.clone(*def)->getResult(0));
+    }
+  }
+}

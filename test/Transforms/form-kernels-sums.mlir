@@ -1,4 +1,4 @@
-// RUN: hfta-opt %s -hfta-form-kernels='join-rows=false join-sums' | FileCheck %s -enable-var-scope
+// RUN: hfta-opt %s -hfta-form-kernels='by-elements join-sums' | FileCheck %s -enable-var-scope
 
 hfta.variable @x {role = #hfta.role<input>} : tensor<8x64xf32>
 hfta.variable @y {role = #hfta.role<input>} : tensor<8x64xf32>
@@ -33,16 +33,15 @@ func.func @alike() attributes {hfta.task = #hfta.task<backward, 0>} {
   return
 }
 
-// A sum that another one's terms are made of is a kernel before it.
+// A mean that is spread to the terms of a variance is one kernel with it.
 // CHECK-LABEL: func.func @variance(
-// CHECK: hfta.kernel "div"(
+// CHECK: hfta.kernel "reduce"(%{{.*}}) : (tensor<8x64xf32>) -> tensor<64xf32> {
 // CHECK: hfta.reduce sum
 // CHECK: hfta.div
-// CHECK: hfta.yield
-// CHECK: hfta.kernel "reduce"(
 // CHECK: hfta.sub
 // CHECK: hfta.reduce sum
 // CHECK: hfta.yield
+// CHECK-NOT: hfta.kernel
 func.func @variance() attributes {hfta.task = #hfta.task<forward, 0>} {
   %x = hfta.read @x : tensor<8x64xf32>
   %eight = hfta.constant dense<8.0> : tensor<64xf32>
@@ -53,6 +52,23 @@ func.func @variance() attributes {hfta.task = #hfta.task<forward, 0>} {
   %square = hfta.mul %c, %c : tensor<8x64xf32>, tensor<8x64xf32>
   %variance = hfta.reduce sum %square over [0] : tensor<8x64xf32>
   hfta.write %variance, @z : tensor<64xf32>
+  return
+}
+
+// A sum that another one's terms are made of otherwise is a kernel before it.
+// CHECK-LABEL: func.func @other_terms(
+// CHECK: hfta.kernel "reduce"(
+// CHECK: hfta.reduce sum
+// CHECK: hfta.yield
+// CHECK: hfta.kernel "reduce"(
+// CHECK: hfta.reduce sum
+// CHECK: hfta.yield
+func.func @other_terms() attributes {hfta.task = #hfta.task<forward, 0>} {
+  %t = hfta.read @t : tensor<4x8x8xf32>
+  %sum = hfta.reduce sum %t over [0] : tensor<4x8x8xf32>
+  %m = hfta.broadcast %sum to [8, 8, 8] along [1, 2] : tensor<8x8xf32>
+  %other = hfta.reduce sum %m over [1] : tensor<8x8x8xf32>
+  hfta.write %other, @o : tensor<8x8xf32>
   return
 }
 

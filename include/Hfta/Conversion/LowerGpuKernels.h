@@ -30,6 +30,10 @@ namespace mlir::hfta {
 inline constexpr llvm::StringLiteral kSumLanesAttrName = "hfta.sum_lanes";
 inline constexpr llvm::StringLiteral kLanesInsideAttrName = "hfta.lanes_inside";
 inline constexpr int64_t kSumThreads = 256;
+/// On kernels on tensors that have sums of rows of their results: of each
+/// result the axes along which there are other rows, in the order of the sums'
+/// axes. A thread, or some together, have a row.
+inline constexpr llvm::StringLiteral kRowAxesAttrName = "hfta.row_axes";
 
 /// On lowered kernels: the threads of a block. Before they are lowered, of
 /// those whose blocks' threads work together.

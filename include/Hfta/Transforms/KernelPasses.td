@@ -118,9 +118,10 @@ def HftaFormKernels : Pass<"hfta-form-kernels", "::mlir::ModuleOp"> {
     use, most others with the elementwise ops that follow; the remaining
     elementwise ops are grouped into chains, together with reductions over
     trailing axes that they use row by row. A large reduction over the batch and
-    other axes becomes one over the others, then one over the batch. Without
-    `join-rows` a reduction joins elementwise ops of its result's shape, but no
-    product's kernel. With `join-sums` reductions along the same axes that read
+    other axes becomes one over the others, then one over the batch. With
+    `by-elements` a kernel has elements of one shape, or rows of one length and
+    what belongs to each of these: a reduction joins elementwise ops of its
+    result's shape, or of its input's, but no product's kernel. With `join-sums` reductions along the same axes that read
     one tensor are one kernel, so that it is read once; with `join-small` small
     ops are one, so that there are fewer kernels. Both move a task's writes to its
     end, and do nothing in a task that reads a variable after it has written it,
@@ -136,9 +137,9 @@ def HftaFormKernels : Pass<"hfta-form-kernels", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"joinsRows", "join-rows", "bool", /*default=*/"true",
-           "compute reductions of rows together with what uses them row by row; "
-           "not where each element is computed by itself">,
+    Option<"byElements", "by-elements", "bool", /*default=*/"false",
+           "each element of a result is computed by itself, or each row by some "
+           "threads">,
     Option<"joinsSums", "join-sums", "bool", /*default=*/"false",
            "compute reductions that read the same tensor along the same axes "
            "together">,

@@ -51,8 +51,10 @@ public:
   void own(Value tensor, Value element);
   /// What follows is built in a block of a loop or a branch, which stands in
   /// the one that was built before.
-  void enter(Block *block, Operation *opener, bool isConditional) {
-    scopes.push_back({block, opener, isConditional, isConditional});
+  /// `diverges`: threads of a block needn't go through it together.
+  void enter(Block *block, Operation *opener, bool isConditional,
+             bool diverges) {
+    scopes.push_back({block, opener, isConditional, diverges});
   }
   void leave() { scopes.pop_back(); }
 

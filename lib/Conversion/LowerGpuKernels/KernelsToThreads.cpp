@@ -3,6 +3,7 @@
 #include "ElementPuller.h"
 #include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Conversion/LowerKernels.h"
+#include "KernelRows.h"
 #include "ProductTiles.h"
 #include "TensorTiles.h"
 
@@ -39,6 +40,11 @@ private:
                              const ProductTile &tile);
   SumLanes placeLanes(ElementPuller &puller, int64_t lanes);
   LogicalResult computeElements();
+  LogicalResult computeRows(const KernelRows &rows);
+  void storeOfRow(unsigned result, Value element, ArrayRef<Value> indices);
+  LogicalResult computeRowElements(ElementPuller &puller,
+                                   const KernelRows &rows, ArrayRef<Value> row,
+                                   Value lane, int64_t lanes);
   void store(unsigned result, Value element);
   void put(OpBuilder &b, Location loc, unsigned result, Value element);
   Value getGlobal(arith::ConstantOp constant);
@@ -60,6 +66,7 @@ private:
   /// Of each result.
   SmallVector<Value> targets;
   Value item;        ///< the number of an element
+  Value isElement;   ///< not the last one again; NULL: always
   Value isStoring;   ///< NULL: always
   int64_t items = 0; ///< elements
   int64_t threads = 0;
@@ -151,8 +158,8 @@ SumLanes KernelThreader::placeLanes(ElementPuller &puller, int64_t lanes) {
   Location loc = kernel.getLoc();
   isStoring =
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, lane, zero);
-  Value isElement = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::ule, element, last);
+  isElement = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule,
+                                    element, last);
   isStoring = arith::AndIOp::create(builder, loc, isStoring, isElement);
   item = arith::MinUIOp::create(builder, loc, element, last);
   return {&shared, lane, slot, areInside ? 1 : elements, kSumThreads};
@@ -192,6 +199,121 @@ LogicalResult KernelThreader::computeElements() {
     if (element)
       store(result, element);
   return success();
+}
+
+/// The indices of an element of a row.
+static SmallVector<Value> placeInRow(ElementPuller &puller, OpBuilder &builder,
+                                     ArrayRef<int64_t> shape,
+                                     ArrayRef<int64_t> axes,
+                                     ArrayRef<Value> row, Value number) {
+  SmallVector<Value> indices(shape.size());
+  for (auto [axis, index] : llvm::zip(axes, row))
+    indices[axis] = index;
+  SmallVector<int64_t> sizes;
+  for (auto [size, index] : llvm::zip(shape, indices))
+    if (!index)
+      sizes.push_back(size);
+  SmallVector<Value> inner =
+      puller.delinearize(builder.getAffineDimExpr(0), number, sizes);
+  auto *next = inner.begin();
+  for (Value &index : indices)
+    if (!index)
+      index = *next++;
+  return indices;
+}
+
+/// What belongs to the elements of a row, which the row's threads go through;
+/// before them, what doesn't depend on where in the row an element is.
+LogicalResult KernelThreader::computeRowElements(ElementPuller &puller,
+                                                 const KernelRows &rows,
+                                                 ArrayRef<Value> row,
+                                                 Value lane, int64_t lanes) {
+  Location loc = kernel.getLoc();
+  Value end = puller.index(rows.length);
+  Value step = puller.index(lanes), none = puller.index(0);
+  builder.setInsertionPointToEnd(to);
+  if (isElement)
+    end = arith::SelectOp::create(builder, loc, isElement, end, none);
+  auto loop = scf::ForOp::create(builder, loc, lane, end, step);
+  puller.enter(loop.getBody(), loop, /*isConditional=*/false,
+               /*diverges=*/true);
+  struct Element {
+    unsigned result;
+    Value value;
+    SmallVector<Value> indices;
+  };
+  SmallVector<Element> elements;
+  for (auto [number, tensor] :
+       llvm::enumerate(from->getTerminator()->getOperands())) {
+    if (rows.isOfRow(number))
+      continue;
+    SmallVector<Value> indices = placeInRow(
+        puller, builder, cast<RankedTensorType>(tensor.getType()).getShape(),
+        rows.axes[number], row, loop.getInductionVar());
+    FailureOr<Value> element = puller.pull(tensor, indices);
+    if (failed(element))
+      return failure();
+    elements.push_back({static_cast<unsigned>(number), *element, indices});
+  }
+  puller.leave();
+  builder.setInsertionPoint(loop.getBody()->getTerminator());
+  for (const Element &element : elements)
+    memref::StoreOp::create(builder, loc, element.value,
+                            targets[element.result], element.indices);
+  return success();
+}
+
+/// A row at a time. Its sums stand before the loop over its elements, as they
+/// don't depend on where in the row one is.
+LogicalResult KernelThreader::computeRows(const KernelRows &rows) {
+  ElementPuller puller = makePuller();
+  threads = items = llvm::product_of(rows.shape);
+  Value lane = puller.index(0);
+  int64_t lanes = 1;
+  if (auto shared = kernel->getAttrOfType<IntegerAttr>(kSumLanesAttrName)) {
+    lanes = shared.getInt();
+    SumLanes placed = placeLanes(puller, lanes);
+    lane = placed.lane;
+    puller.shareSums(placed);
+  }
+  SmallVector<Value> row =
+      puller.delinearize(builder.getAffineDimExpr(0), item, rows.shape);
+  SmallVector<std::pair<Value, SmallVector<Value>>> sums;
+  for (auto [number, tensor] :
+       llvm::enumerate(from->getTerminator()->getOperands())) {
+    sums.emplace_back();
+    if (!rows.isOfRow(number))
+      continue;
+    SmallVector<Value> indices = placeInRow(
+        puller, builder, cast<RankedTensorType>(tensor.getType()).getShape(),
+        rows.axes[number], row, Value());
+    FailureOr<Value> element = puller.pull(tensor, indices);
+    if (failed(element))
+      return failure();
+    sums.back() = {*element, indices};
+  }
+  if (failed(computeRowElements(puller, rows, row, lane, lanes)))
+    return failure();
+  for (auto [number, sum] : llvm::enumerate(sums))
+    if (sum.first)
+      storeOfRow(number, sum.first, sum.second);
+  return success();
+}
+
+/// One of the row's threads does.
+void KernelThreader::storeOfRow(unsigned result, Value element,
+                                ArrayRef<Value> indices) {
+  Location loc = element.getLoc();
+  auto put = [&](OpBuilder &b) {
+    memref::StoreOp::create(b, loc, element, targets[result], indices);
+  };
+  builder.setInsertionPointToEnd(to);
+  if (!isStoring)
+    return put(builder);
+  scf::IfOp::create(builder, loc, isStoring, [&](OpBuilder &b, Location loc) {
+    put(b);
+    scf::YieldOp::create(b, loc);
+  });
 }
 
 LogicalResult KernelThreader::computeTiles(const KernelProduct &product,
@@ -258,7 +380,11 @@ LogicalResult KernelThreader::build() {
   if (product)
     tile = ProductTile::get(product->op);
   makeBlock();
-  if (failed(tile ? computeTiles(*product, *tile) : computeElements()))
+  std::optional<KernelRows> rows = KernelRows::get(kernel);
+  LogicalResult built = tile   ? computeTiles(*product, *tile)
+                        : rows ? computeRows(*rows)
+                               : computeElements();
+  if (failed(built))
     return failure();
   builder.setInsertionPointToEnd(to);
   func::ReturnOp::create(builder, kernel.getLoc());
@@ -266,8 +392,9 @@ LogicalResult KernelThreader::build() {
   from->erase();
   shared.declare(symbols);
   kernel.setType(builder.getFunctionType(to->getArgumentTypes(), {}));
-  for (StringRef name : {StringRef(kTiesAttrName), StringRef(kSumLanesAttrName),
-                         StringRef(kLanesInsideAttrName)})
+  for (StringRef name :
+       {StringRef(kTiesAttrName), StringRef(kSumLanesAttrName),
+        StringRef(kLanesInsideAttrName), StringRef(kRowAxesAttrName)})
     kernel->removeAttr(name);
   kernel->setAttr(kItemsAttrName, builder.getI64IntegerAttr(threads));
   return success();

@@ -7,6 +7,7 @@
 
 #include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Conversion/LowerKernels.h"
+#include "KernelRows.h"
 #include "ProductTiles.h"
 #include "TensorTiles.h"
 
@@ -154,9 +155,13 @@ std::optional<ProductTile> ProductTile::choose(const KernelProduct &product,
   double least = 0;
   for (TileChoice choice : getChoices(factors.has_value(), always)) {
     ProductTile &tile = choice.tile;
-    // Sums of a thread stay in registers.
+    // Sums of a thread stay in registers, and so does what it reads of a step's
+    // terms; wide ones take two.
     if (isWide && tile.threadRows * tile.threadColumns > 16)
       continue;
+    constexpr int64_t kMostWideTerms = 16;
+    if (isWide)
+      tile.terms = std::min(tile.terms, kMostWideTerms);
     if (factors)
       tile.terms *= factors->ofWord();
     int64_t terms = llvm::bit_ceil<uint64_t>(product.termCount);
@@ -287,6 +292,8 @@ struct MapKernelsToGpuPass
       return;
     markSums(kernel, always);
     shareSums(kernel);
+    if (std::optional<KernelRows> rows = findRows(kernel))
+      rows->mark(kernel);
   }
 };
 } // namespace

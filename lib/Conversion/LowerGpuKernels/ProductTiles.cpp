@@ -278,7 +278,7 @@ LogicalResult ProductTiles::addAll(SmallVector<Value> &sums) {
   SharedMemory::synchronize(builder, loc);
   auto loop = scf::ForOp::create(builder, loc, zero, end, one, sums);
   Block *outer = std::exchange(block, loop.getBody());
-  puller.enter(block, loop, /*isConditional=*/false);
+  puller.enter(block, loop, /*isConditional=*/false, /*diverges=*/false);
   Value step = loop.getInductionVar();
   Value next = apply(d0 + 1, step);
   toEnd();
@@ -414,7 +414,7 @@ LogicalResult ProductTiles::storeResults(ArrayRef<Value> sums, Store store) {
       auto branch = scf::IfOp::create(builder, loc, isInside);
       Block *outer = std::exchange(block, branch.thenBlock());
       block->getTerminator()->erase();
-      puller.enter(block, branch, /*isConditional=*/true);
+      puller.enter(block, branch, /*isConditional=*/true, /*diverges=*/true);
       LogicalResult stored = storeResult(own[0], own[1], *sum, store);
       puller.leave();
       toEnd();

@@ -267,3 +267,46 @@ func.func private @tensor_cores(%x: tensor<16x32xf32>, %w: tensor<16x32xf32>) ->
   } -> tensor<16x16xf32>
   return %product : tensor<16x16xf32>
 }
+
+// -----
+
+// The threads that share a row add it up, and then each has every fourth of its
+// elements; one stores what belongs to the row. Behind the last row, of which
+// the block has more threads, there are no elements.
+// CHECK-LABEL: func.func private @shared_rows(
+// CHECK-SAME: %[[X:[^ ,:]+]]: memref<60x32xf32>, %[[OUT:[^ ,:]+]]: memref<60x32xf32>, %[[SUMS:[^ ,:]+]]: memref<60xf32>, %[[ITEM:[^ ,:]+]]: index
+// CHECK-SAME: hfta.block_threads = 256 : i64
+// CHECK-SAME: hfta.items = 256 : i64
+// CHECK-DAG: %[[NONE:.+]] = arith.constant 0 : index
+// CHECK-DAG: %[[LENGTH:.+]] = arith.constant 32 : index
+// CHECK-DAG: %[[STEP:.+]] = arith.constant 4 : index
+// CHECK: %[[IS_ROW:.+]] = arith.cmpi ule, %{{.+}}, %{{.+}} : index
+// CHECK: scf.for %{{.+}} = %{{.+}} to %[[LENGTH]] step %[[STEP]] iter_args
+// CHECK: arith.addf
+// CHECK-COUNT-3: nvvm.barrier
+// CHECK: nvvm.barrier
+// CHECK-NEXT: %[[SUM:[^ ]+]] = memref.load %{{.+}} : memref<256xf32, 3>
+// CHECK-NEXT: %[[END:.+]] = arith.select %[[IS_ROW]], %[[LENGTH]], %[[NONE]]
+// CHECK: scf.for %[[I:.+]] = %{{.+}} to %[[END]] step %[[STEP]] {
+// CHECK: %[[ELEMENT:.+]] = memref.load %[[X]][%[[ROW:.+]], %[[I]]]
+// CHECK: %[[PART:.+]] = arith.divf %[[ELEMENT]], %[[SUM]]
+// CHECK: memref.store %[[PART]], %[[OUT]][%[[ROW]], %[[I]]]
+// CHECK: scf.if
+// CHECK-NEXT: memref.store %[[SUM]], %[[SUMS]][%[[ROW]]]
+func.func private @shared_rows(%x: tensor<60x32xf32>) -> (tensor<60x32xf32>, tensor<60xf32>) attributes {hfta.kernel, hfta.ties = array<i64: -1, -1>, hfta.sum_lanes = 4 : i64, hfta.lanes_inside, hfta.row_axes = [array<i64: 0>, array<i64: 0>]} {
+  %zero = arith.constant 0.0 : f32
+  %rows = tensor.empty() : tensor<60xf32>
+  %all = tensor.empty() : tensor<60x32xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%rows : tensor<60xf32>) -> tensor<60xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<60x32xf32>) outs(%zeros : tensor<60xf32>) attrs = {hfta.sum_lanes = 4 : i64} {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<60xf32>
+  %part = linalg.generic {indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m)>, affine_map<(m, k) -> (m, k)>], iterator_types = ["parallel", "parallel"]} ins(%x, %sum : tensor<60x32xf32>, tensor<60xf32>) outs(%all : tensor<60x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %t = arith.divf %a, %b : f32
+    linalg.yield %t : f32
+  } -> tensor<60x32xf32>
+  return %part, %sum : tensor<60x32xf32>, tensor<60xf32>
+}

@@ -125,3 +125,51 @@ func.func private @narrow(%x: tensor<64x784xf32>, %w: tensor<512x784xf32>) -> te
   } -> tensor<64x512xf32>
   return %product : tensor<64x512xf32>
 }
+
+// -----
+
+// Of a row's sum and what is made of it for the row's elements: whose rows these
+// are, and that a row's threads are neighbours, as its elements are.
+// CHECK-LABEL: func.func private @shared_rows(
+// CHECK-SAME: hfta.lanes_inside, hfta.row_axes = [array<i64: 0>, array<i64: 0>], hfta.sum_lanes = 128 : i64
+func.func private @shared_rows(%x: tensor<64x1024xf32>) -> (tensor<64x1024xf32>, tensor<64xf32>) attributes {hfta.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %rows = tensor.empty() : tensor<64xf32>
+  %all = tensor.empty() : tensor<64x1024xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%rows : tensor<64xf32>) -> tensor<64xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<64x1024xf32>) outs(%zeros : tensor<64xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<64xf32>
+  %part = linalg.generic {indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m)>, affine_map<(m, k) -> (m, k)>], iterator_types = ["parallel", "parallel"]} ins(%x, %sum : tensor<64x1024xf32>, tensor<64xf32>) outs(%all : tensor<64x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %t = arith.divf %a, %b : f32
+    linalg.yield %t : f32
+  } -> tensor<64x1024xf32>
+  return %part, %sum : tensor<64x1024xf32>, tensor<64xf32>
+}
+
+// -----
+
+// Where channels lie last, rows are neighbours, and threads have those.
+// CHECK-LABEL: func.func private @rows_last(
+// CHECK-NOT: hfta.lanes_inside
+// CHECK-SAME: hfta.row_axes = [array<i64: 0, 2>, array<i64: 0, 1>], hfta.sum_lanes = 32 : i64
+func.func private @rows_last(%x: tensor<8x256x128xf32>) -> (tensor<8x256x128xf32>, tensor<8x128xf32>) attributes {hfta.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %rows = tensor.empty() : tensor<8x128xf32>
+  %all = tensor.empty() : tensor<8x256x128xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%rows : tensor<8x128xf32>) -> tensor<8x128xf32>
+  %made = linalg.generic {indexing_maps = [affine_map<(m, k, n) -> (m, k, n)>, affine_map<(m, k, n) -> (m, k, n)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<8x256x128xf32>) outs(%all : tensor<8x256x128xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = math.absf %a : f32
+    linalg.yield %t : f32
+  } -> tensor<8x256x128xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(m, k, n) -> (m, k, n)>, affine_map<(m, k, n) -> (m, n)>], iterator_types = ["parallel", "reduction", "parallel"]} ins(%made : tensor<8x256x128xf32>) outs(%zeros : tensor<8x128xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<8x128xf32>
+  return %made, %sum : tensor<8x256x128xf32>, tensor<8x128xf32>
+}

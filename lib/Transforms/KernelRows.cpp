@@ -1,0 +1,129 @@
+//===- KernelRows.cpp - What kernels compute row by row -------------------===//
+
+#include "KernelRows.h"
+#include "Hfta/Target/ReferenceModel.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+static ArrayRef<int64_t> getShape(Operation *op) {
+  return cast<RankedTensorType>(op->getResult(0).getType()).getShape();
+}
+
+static bool isElementwise(Operation *op) {
+  return isa<ElementwiseOpInterface>(op);
+}
+
+int64_t hfta::countRowAxes(Operation *op) {
+  auto reduce = dyn_cast<ReduceOp>(op);
+  if (!reduce)
+    return 0;
+  int64_t rank = reduce.getInput().getType().getRank();
+  int64_t rows = rank - static_cast<int64_t>(reduce.getAxes().size());
+  bool isTrailing = llvm::all_of(reduce.getAxes(),
+                                 [&](int64_t axis) { return axis >= rows; });
+  return isTrailing ? rows : 0;
+}
+
+bool hfta::isOfRows(Operation *op, ArrayRef<int64_t> elements) {
+  ArrayRef<int64_t> kept = getShape(op);
+  if (!isElementwise(op) &&
+      countRowAxes(op) != static_cast<int64_t>(kept.size()))
+    return false;
+  return !kept.empty() && elements.size() >= kept.size() &&
+         kept == elements.take_front(kept.size()) &&
+         ShapedType::getNumElements(kept) >= ReferenceModel::Sums::kFewestRows;
+}
+
+Operation *hfta::getRowSource(Value operand) {
+  Operation *op = operand.getDefiningOp();
+  auto broadcast = dyn_cast_or_null<BroadcastOp>(op);
+  if (!broadcast)
+    return op;
+  Operation *source = broadcast.getInput().getDefiningOp();
+  bool spreadsRows =
+      source && (isa<ReduceOp>(source) || isElementwise(source)) &&
+      llvm::equal(broadcast.getDimensions(),
+                  llvm::seq<int64_t>(0, broadcast.getDimensions().size()));
+  return spreadsRows ? source : op;
+}
+
+Operation *hfta::getSumSource(Value term, ReduceOp sum) {
+  auto broadcast = term.getDefiningOp<BroadcastOp>();
+  Operation *source =
+      broadcast ? broadcast.getInput().getDefiningOp() : nullptr;
+  if (!source || getShape(broadcast) != sum.getInput().getType().getShape() ||
+      getShape(source) != getShape(sum))
+    return nullptr;
+  SmallVector<int64_t> kept;
+  for (int64_t axis = 0; axis < sum.getInput().getType().getRank(); ++axis)
+    if (!llvm::is_contained(sum.getAxes(), axis))
+      kept.push_back(axis);
+  auto other = dyn_cast<ReduceOp>(source);
+  bool isAlike =
+      other ? other.getAxes() == sum.getAxes() &&
+                  getShape(broadcast) == other.getInput().getType().getShape()
+            : isElementwise(source);
+  return isAlike && broadcast.getDimensions() == ArrayRef(kept) ? source
+                                                                : nullptr;
+}
+
+bool hfta::haveRowsThreads(ReduceOp reduce) {
+  // A block has a row of so many elements in little time, or has many others
+  // beside it.
+  constexpr int64_t kLongRow = 1 << 14, kManyRows = 128;
+  int64_t rows = reduce.getType().getNumElements();
+  return rows >= kManyRows ||
+         reduce.getInput().getType().getNumElements() <= kLongRow * rows;
+}
+
+bool hfta::areRowsStorable(Operation *op) {
+  // Threads that share a shorter row would store few neighbours each time.
+  constexpr int64_t kShortRow = 32;
+  auto reduce = dyn_cast<ReduceOp>(op);
+  if (!reduce || !haveRowsThreads(reduce))
+    return false;
+  RankedTensorType type = reduce.getInput().getType();
+  return isOfRows(op, type.getShape()) &&
+         type.getNumElements() >= kShortRow * reduce.getType().getNumElements();
+}
+
+bool hfta::areOfSameRows(ArrayRef<Operation *> members, Operation *op,
+                         ArrayRef<int64_t> elements) {
+  SmallVector<Operation *> all(members);
+  all.push_back(op);
+  std::optional<ArrayRef<int64_t>> rows;
+  for (Operation *member : all)
+    if (isa<ReduceOp>(member) && getShape(member).size() < elements.size())
+      rows = getShape(member);
+  return !rows || llvm::all_of(all, [&](Operation *member) {
+    // Who has a row would add up each of its elements once more.
+    if (isa<ScatterAddOp>(member))
+      return false;
+    return isa<ReduceOp>(member)
+               ? getShape(member) == *rows && isOfRows(member, elements)
+               : llvm::is_contained({*rows, elements}, getShape(member));
+  });
+}
+
+void hfta::splitReductions(func::FuncOp task) {
+  for (auto reduce : llvm::make_early_inc_range(task.getOps<ReduceOp>())) {
+    RankedTensorType type = reduce.getInput().getType();
+    ArrayRef<int64_t> axes = reduce.getAxes();
+    bool isWide = reduce.getAccumulate().value_or(type.getElementType()) !=
+                  type.getElementType();
+    if (isWide || axes.size() < 2 || axes.front() != 0 ||
+        static_cast<int64_t>(axes.size()) == type.getRank() ||
+        type.getNumElements() < ReferenceModel::Sums::kWorthSplitting)
+      continue;
+    OpBuilder builder(reduce);
+    Value samples = ReduceOp::create(builder, reduce.getLoc(), reduce.getKind(),
+                                     reduce.getInput(), axes.drop_front(),
+                                     reduce.getAccumulateAttr());
+    Value result =
+        ReduceOp::create(builder, reduce.getLoc(), reduce.getKind(), samples,
+                         ArrayRef<int64_t>{0}, reduce.getAccumulateAttr());
+    reduce.replaceAllUsesWith(result);
+    reduce.erase();
+  }
+}

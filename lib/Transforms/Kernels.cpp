@@ -1,0 +1,45 @@
+//===- Kernels.cpp - What passes that form kernels share ------------------===//
+
+#include "Kernels.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+bool hfta::isRepeated(Operation *op) {
+  return op->hasTrait<RepeatedTrait>() ||
+         op->hasAttr(HftaDialect::kRepeatedAttrName);
+}
+
+bool hfta::isStructural(Operation *op) {
+  return isa<ReadOp, WriteOp, KernelOp, StackOp, UnstackOp>(op) ||
+         (isa<ReshapeOp>(op) && !isRepeated(op)) ||
+         op->hasTrait<OpTrait::IsTerminator>();
+}
+
+bool hfta::isStored(Operation *op) {
+  return llvm::any_of(op->getUsers(), [](Operation *user) {
+    return isStructural(user) || user->hasTrait<AloneTrait>();
+  });
+}
+
+bool hfta::isChanged(Value value, const llvm::StringSet<> &written) {
+  while (isa_and_present<ReshapeOp, UnstackOp>(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  auto read = value.getDefiningOp<ReadOp>();
+  return read && written.contains(read.getVariable());
+}
+
+void hfta::visitUsers(Operation *op,
+                      llvm::function_ref<void(Operation *)> visit) {
+  // Each op that is made anew once, however many ways lead to it.
+  llvm::SmallSetVector<Operation *, 8> made;
+  made.insert(op);
+  for (size_t i = 0; i < made.size(); ++i)
+    for (Operation *user : made[i]->getUsers())
+      if (isRepeated(user) && !isStored(user))
+        made.insert(user);
+      else
+        visit(user);
+}
