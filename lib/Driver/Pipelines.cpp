@@ -64,11 +64,18 @@ void hfta::buildPlannedPipeline(OpPassManager &pm,
   HftaRoundFactorsOptions round;
   round.narrowsMemory = options.byElements;
   pm.addPass(createHftaRoundFactors(round));
-  if (options.byElements)
+  if (options.byElements) {
+    addCleanUp(pm);
+    pm.addPass(createHftaRemakeSaved());
+    pm.addNestedPass<func::FuncOp>(createHftaSinkReshapes());
+    pm.addPass(createHftaReadInPlace());
     pm.addPass(createHftaPackWeights());
+  }
   addCleanUp(pm);
   if (options.byElements) {
+    pm.addPass(createHftaKeepWeights());
     pm.addPass(createHftaSplitSums());
+    pm.addNestedPass<func::FuncOp>(createHftaSplitVariances());
     pm.addPass(createHftaRepeatCheapOps());
   }
   pm.addPass(createHftaFormKernels(form));

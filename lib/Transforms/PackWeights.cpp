@@ -2,6 +2,7 @@
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Transforms/Passes.h"
+#include "Kernels.h"
 
 namespace mlir::hfta {
 #define GEN_PASS_DEF_HFTAPACKWEIGHTS
@@ -29,16 +30,12 @@ static SmallVector<int64_t> getOrder(int64_t rank, bool isBack) {
   return inverse;
 }
 
-static bool isRepeated(Operation *op) {
-  return op && op->hasAttr(HftaDialect::kRepeatedAttrName);
-}
-
 /// The weight, read from where it lies packed; where what a weight was rounded
 /// to lies in memory, that is packed.
 static Value pack(OpBuilder &builder, Value weight) {
   Location loc = weight.getLoc();
   auto wide = weight.getDefiningOp<CastOp>();
-  bool isWidened = isRepeated(wide);
+  bool isWidened = wide && isRepeated(wide);
   Value stored = isWidened ? wide.getInput() : weight;
   int64_t rank = mlir::cast<RankedTensorType>(stored.getType()).getRank();
   auto turn = [&](Value value, bool isBack) -> Value {

@@ -26,14 +26,14 @@ static int64_t countBits(Value value) {
 /// Whether a value is in memory anyway, for as long as a task runs: it is read
 /// from a variable that the task doesn't write, or several kernels need it,
 /// among them one that adds it up, multiplies it or stores it.
-static bool isStored(Value value, const llvm::StringSet<> &written) {
+static bool isInMemory(Value value, const llvm::StringSet<> &written) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return true;
   if (isa<ReshapeOp, UnstackOp>(op))
-    return isStored(op->getOperand(0), written);
-  if (auto read = dyn_cast<ReadOp>(op))
-    return !written.contains(read.getVariable());
+    return isInMemory(op->getOperand(0), written);
+  if (isa<ReadOp>(op))
+    return !isChanged(value, written);
   if (isRepeated(op))
     return false;
   llvm::SmallDenseSet<Operation *> users;
@@ -46,40 +46,77 @@ static bool isStored(Value value, const llvm::StringSet<> &written) {
 }
 
 /// Whether nothing but small tensors is read for a value.
-static bool isSpread(Value value, int64_t bits) {
+static bool isSpread(Value value, int64_t bits,
+                     const llvm::StringSet<> &written) {
   Operation *op = value.getDefiningOp();
-  if (!op || !op->hasTrait<RepeatedTrait>())
+  if (!op || !isRepeated(op))
     return false;
   return llvm::all_of(op->getOperands(), [&](Value operand) {
-    return countBits(operand) * kMuchSmaller <= bits;
+    bool isSmall = countBits(operand) * kMuchSmaller <= bits;
+    return isSmall ? !isChanged(operand, written)
+                   : isSpread(operand, bits, written);
   });
 }
 
 /// Kernels that read many elements of it, such as products, would compute each
-/// of these many times; views and stores need it in memory.
-static bool haveUsersRoom(Operation *op) {
+/// of these many times; views and stores need it in memory. What one kernel
+/// reads is better computed by that which makes what it is made of.
+static bool haveUsersRoom(Operation *op, bool readsLittle) {
   llvm::SmallDenseSet<Operation *> users;
   bool isReadOnce = true;
   visitUsers(op, [&](Operation *user) {
     users.insert(user);
     isReadOnce &= isa<ElementwiseOpInterface, ReduceOp>(user);
   });
-  return isReadOnce && users.size() > 1;
+  return isReadOnce && (readsLittle || users.size() > 1);
 }
 
-static bool isWorthRepeating(Operation *op, const llvm::StringSet<> &written) {
-  if (!isCheap(op) || op->getNumResults() != 1 || isRepeated(op))
-    return false;
-  int64_t bits = countBits(op->getResult(0));
+namespace {
+/// What a value is made of: cheap ops that nothing else needs, the last first,
+/// and the one tensor of its size that they read, if they do.
+struct CheapPath {
+  int64_t bits; ///< of the value
+  SmallVector<Operation *> ops;
   Value read;
+  size_t count = 0; ///< of ops, those that are computed again anyway too
+};
+} // namespace
+
+/// Follows an op's operands; false where they aren't cheap to compute again.
+static bool follow(Operation *op, const llvm::StringSet<> &written,
+                   CheapPath &path) {
+  constexpr size_t kMostOps = 32;
+  if (!isCheap(op) || op->getNumResults() != 1 || path.count++ == kMostOps)
+    return false;
+  if (!isRepeated(op))
+    path.ops.push_back(op);
   for (Value operand : op->getOperands()) {
-    if (isSpread(operand, bits) || operand == read)
+    Operation *source = operand.getDefiningOp();
+    if (isSpread(operand, path.bits, written) || operand == path.read)
       continue;
-    if (read || !isStored(operand, written) || countBits(operand) > bits)
+    if (isInMemory(operand, written)) {
+      // What is made of sums is little, and their kernel's.
+      if (path.read || countBits(operand) > path.bits ||
+          operand.getDefiningOp<ReduceOp>())
+        return false;
+      path.read = operand;
+    } else if (!(operand.hasOneUse() || isRepeated(source)) ||
+               !follow(source, written, path)) {
       return false;
-    read = operand;
+    }
   }
-  return read && haveUsersRoom(op);
+  return true;
+}
+
+/// Marks an op, with those before it that only it needs.
+static void markWhereWorth(Operation *op, const llvm::StringSet<> &written) {
+  if (op->getNumResults() != 1 || !isCheap(op) || isRepeated(op))
+    return;
+  CheapPath path = {countBits(op->getResult(0)), {}, Value(), 0};
+  if (follow(op, written, path) && haveUsersRoom(op, !path.read))
+    for (Operation *marked : path.ops)
+      marked->setAttr(HftaDialect::kRepeatedAttrName,
+                      UnitAttr::get(op->getContext()));
 }
 
 namespace {
@@ -88,14 +125,10 @@ struct RepeatCheapOpsPass
   using HftaRepeatCheapOpsBase::HftaRepeatCheapOpsBase;
 
   void runOnOperation() override {
-    auto repeated = UnitAttr::get(&getContext());
     getOperation()->walk([&](func::FuncOp task) {
       llvm::StringSet<> written;
       task.walk([&](WriteOp write) { written.insert(write.getVariable()); });
-      task.walk([&](Operation *op) {
-        if (isWorthRepeating(op, written))
-          op->setAttr(HftaDialect::kRepeatedAttrName, repeated);
-      });
+      task.walk([&](Operation *op) { markWhereWorth(op, written); });
     });
   }
 };

@@ -2,6 +2,7 @@
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Transforms/Passes.h"
+#include "Kernels.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -126,7 +127,12 @@ Value ContractSplitter::splitAxis(OpBuilder &builder, Value operand,
     else
       shape.push_back(size);
   }
-  return ReshapeOp::create(builder, op.getLoc(), operand, shape);
+  auto made = ReshapeOp::create(builder, op.getLoc(), operand, shape);
+  // Of what isn't in memory there is no view.
+  Operation *source = operand.getDefiningOp();
+  if (source && isRepeated(source))
+    made->setAttr(HftaDialect::kRepeatedAttrName, builder.getUnitAttr());
+  return made;
 }
 
 /// The part is the last axis of the space, and the first one of the result.

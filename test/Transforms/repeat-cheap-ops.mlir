@@ -15,9 +15,10 @@ func.func @centered(%x: tensor<8x32x64xf32>, %mean: tensor<32xf32>, %y: tensor<8
   return %variance, %result : tensor<32xf32>, tensor<8x32x64xf32>
 }
 
-// What follows it is computed from that.
+// So is what follows from it alone.
 // CHECK-LABEL: func.func @chain(
 // CHECK: hfta.sub %{{.+}}, %{{.+}} {hfta.repeated}
+// CHECK: hfta.abs %{{.+}} {hfta.repeated}
 // CHECK-NOT: hfta.repeated
 func.func @chain(%x: tensor<8x32x64xf32>, %mean: tensor<32xf32>) -> (tensor<32xf32>, tensor<32xf32>, tensor<32xf32>) {
   %m = hfta.broadcast %mean to [8, 32, 64] along [1] : tensor<32xf32>
@@ -27,6 +28,40 @@ func.func @chain(%x: tensor<8x32x64xf32>, %mean: tensor<32xf32>) -> (tensor<32xf
   %1 = hfta.reduce sum %a over [0, 2] : tensor<8x32x64xf32>
   %2 = hfta.reduce max %a over [0, 2] : tensor<8x32x64xf32>
   return %0, %1, %2 : tensor<32xf32>, tensor<32xf32>, tensor<32xf32>
+}
+
+// What only such an op needs is computed with it; what reads nothing large even
+// for one reader.
+// CHECK-LABEL: func.func @path(
+// CHECK: hfta.compare equal, %{{.+}}, %{{.+}} {hfta.repeated}
+// CHECK: hfta.cast %{{.+}} {hfta.repeated}
+// CHECK: hfta.compare equal, %{{.+}}, %{{.+}} {hfta.repeated}
+// CHECK-NOT: hfta.repeated
+func.func @path(%x: tensor<8x32x64xf32>, %most: tensor<8x32xf32>, %label: tensor<8xi64>) -> (tensor<8x32xf32>, tensor<8x32x64xf32>, tensor<8x1000xf32>) {
+  %m = hfta.broadcast %most to [8, 32, 64] along [0, 1] : tensor<8x32xf32>
+  %is = hfta.compare equal, %x, %m : tensor<8x32x64xf32>, tensor<8x32x64xf32>
+  %one = hfta.cast %is : tensor<8x32x64xi1> to f32
+  %count = hfta.reduce sum %one over [2] : tensor<8x32x64xf32>
+  %exp = hfta.exp %one : tensor<8x32x64xf32>
+  %class = hfta.iota [8, 1000] along 1 : i64
+  %label2 = hfta.broadcast %label to [8, 1000] along [0] : tensor<8xi64>
+  %hot = hfta.compare equal, %class, %label2 : tensor<8x1000xi64>, tensor<8x1000xi64>
+  %zero = hfta.constant dense<0.0> : tensor<8x1000xf32>
+  %big = hfta.constant dense<1.0> : tensor<8x1000xf32>
+  %e = hfta.exp %big : tensor<8x1000xf32>
+  %s = hfta.select %hot, %e, %zero : tensor<8x1000xi1>, tensor<8x1000xf32>, tensor<8x1000xf32>
+  return %count, %exp, %s : tensor<8x32xf32>, tensor<8x32x64xf32>, tensor<8x1000xf32>
+}
+
+// A sum's kernel makes what is made of the sum.
+// CHECK-LABEL: func.func @of_sum(
+// CHECK-NOT: hfta.repeated
+func.func @of_sum(%x: tensor<8x64xf32>) -> (tensor<f32>, tensor<8xf32>) {
+  %s = hfta.reduce sum %x over [1] : tensor<8x64xf32>
+  %n = hfta.neg %s : tensor<8xf32>
+  %t = hfta.reduce sum %n over [0] : tensor<8xf32>
+  %e = hfta.exp %n : tensor<8xf32>
+  return %t, %e : tensor<f32>, tensor<8xf32>
 }
 
 // Nothing is gained where there is one reader, where two large tensors would be

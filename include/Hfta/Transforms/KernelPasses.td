@@ -54,6 +54,71 @@ def HftaRoundFactors : Pass<"hfta-round-factors"> {
   let dependentDialects = ["::mlir::hfta::HftaDialect"];
 }
 
+def HftaRemakeSaved : Pass<"hfta-remake-saved", "::mlir::ModuleOp"> {
+  let summary = "Compute what a backward needs rather than leave it";
+  let description = [{
+    Of what a forward leaves for a backward, in which elementwise ops and sums
+    read it, a value is computed again that elementwise ops make of at most one
+    other tensor of its size, which is left, too, and of small ones: a
+    hard-swish's gate of its input, that of what a batch norm has normalized. So
+    is the result of one or two costly ops, such as `erf`, but for `f64`.
+
+    ```mlir
+    %g = hfta.max %x, %zero : …
+    hfta.write %x, @"hfta.saved/0"
+    hfta.write %g, @"hfta.saved/1"
+    // and in the backward
+    %g = hfta.read @"hfta.saved/1"
+    // ==>
+    %x = hfta.read @"hfta.saved/0"
+    %g = hfta.max %x, %zero : …
+    ```
+  }];
+  let dependentDialects = ["::mlir::hfta::HftaDialect"];
+}
+
+def HftaSinkReshapes : Pass<"hfta-sink-reshapes", "::mlir::func::FuncOp"> {
+  let summary = "Move reshapes and transposes out of the way of kernels";
+  let description = [{
+    What adds axes of one element, as sums do that keep their axes, comes behind
+    elementwise ops and is dropped where a broadcast or another reshape follows;
+    a product gives its result in the order in which a transpose wants it. What
+    is between is then one kernel.
+
+    ```mlir
+    %s = hfta.reduce sum %x over [1] : tensor<8x32xf32>
+    %r = hfta.reshape %s to [8, 1] : tensor<8xf32>
+    %m = hfta.div %r, %n : tensor<8x1xf32>, tensor<8x1xf32>
+    %b = hfta.broadcast %m to [8, 32] along [0, 1] : tensor<8x1xf32>
+    // ==>
+    %m = hfta.div %s, %n : tensor<8xf32>, tensor<8xf32>
+    %b = hfta.broadcast %m to [8, 32] along [0] : tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::hfta::HftaDialect"];
+}
+
+def HftaReadInPlace : Pass<"hfta-read-in-place", "::mlir::ModuleOp"> {
+  let summary = "Have kernels read what others would only move";
+  let description = [{
+    What a transpose, slice or pad makes of a tensor, and cheap elementwise ops
+    with constants of that, each kernel reads from the tensor itself
+    (`hfta.repeated`). Where a task leaves such a value for another one, it leaves
+    the tensor: a parameter lies in memory anyway, and the parts of a tensor,
+    such as an attention's queries, keys and values, are no less than it.
+
+    ```mlir
+    %t = hfta.transpose %w by [1, 0] : tensor<96x32xf32>
+    %y = hfta.contract %x, %t …
+    hfta.write %t, @"hfta.saved/0"
+    // ==>
+    %t = hfta.transpose %w by [1, 0] {hfta.repeated} : tensor<96x32xf32>
+    %y = hfta.contract %x, %t …
+    ```
+  }];
+  let dependentDialects = ["::mlir::hfta::HftaDialect"];
+}
+
 def HftaPackWeights : Pass<"hfta-pack-weights"> {
   let summary = "Store convolutions' weights in the order of their products";
   let description = [{
@@ -68,6 +133,24 @@ def HftaPackWeights : Pass<"hfta-pack-weights"> {
     %packed = hfta.transpose %w by [0, 2, 3, 1] : tensor<32x16x3x3xf32>
     %view = hfta.transpose %packed by [0, 3, 1, 2] {hfta.repeated} : tensor<32x3x3x16xf32>
     %y = hfta.conv %x, %view … : tensor<8x16x9x9xf32>, tensor<32x16x3x3xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::hfta::HftaDialect"];
+}
+
+def HftaKeepWeights : Pass<"hfta-keep-weights", "::mlir::ModuleOp"> {
+  let summary = "Leave backwards what forwards have made of weights";
+  let description = [{
+    What a forward stores that it has only turned or rounded of a parameter, a
+    backward that would make the same finds where the forward has left it.
+
+    ```mlir
+    // in the forward and in the backward
+    %packed = hfta.transpose %w by [0, 2, 3, 1] : tensor<32x16x3x3xf32>
+    // ==> in the forward
+    hfta.write %packed, @"hfta.weight/0"
+    // and in the backward
+    %packed = hfta.read @"hfta.weight/0" : tensor<32x3x3x16xf32>
     ```
   }];
   let dependentDialects = ["::mlir::hfta::HftaDialect"];
@@ -89,6 +172,30 @@ def HftaSplitSums : Pass<"hfta-split-sums"> {
     %1 = hfta.reduce sum %p over [0] : tensor<8x64x64x3x3xf32>
     ```
   }];
+}
+
+def HftaSplitVariances : Pass<"hfta-split-variances", "::mlir::func::FuncOp"> {
+  let summary = "Compute variances of batches from those of samples";
+  let description = [{
+    The variance of a large tensor over its batch and other axes is put together
+    from each sample's mean and sum of squares, for which the tensor is read
+    once.
+
+    ```mlir
+    %s = hfta.reduce sum %x over [0, 2] : tensor<8x32x256xf32>
+    %mean = hfta.div %s, %count : …
+    %c = hfta.sub %x, … of %mean
+    %v = hfta.reduce sum (%c * %c) over [0, 2]
+    // ==>
+    %ss = hfta.reduce sum %x over [2] : tensor<8x32x256xf32>
+    %m = hfta.div %ss, %length : …
+    %d = hfta.sub %x, … of %m
+    %vs = hfta.reduce sum (%d * %d) over [2]
+    %s = hfta.reduce sum %ss over [0] : tensor<8x32xf32>
+    %v = hfta.reduce sum (%vs + %length * (%m - %mean)²) over [0]
+    ```
+  }];
+  let dependentDialects = ["::mlir::hfta::HftaDialect"];
 }
 
 def HftaRepeatCheapOps : Pass<"hfta-repeat-cheap-ops"> {

@@ -1,0 +1,75 @@
+// RUN: hfta-opt %s -hfta-keep-weights | FileCheck %s -enable-var-scope
+
+hfta.variable @w {role = #hfta.role<parameter>} : tensor<32x16x3xf32>
+hfta.variable @v {role = #hfta.role<parameter>} : tensor<16x8xf32, #hfta.copies<2>>
+hfta.variable @x {role = #hfta.role<input>} : tensor<32x16x3xf32>
+hfta.variable @a {role = #hfta.role<output>} : tensor<32x3x16xf32>
+hfta.variable @b {role = #hfta.role<output>} : tensor<16x8xf32, #hfta.copies<2>>
+// What is packed is kept, in as many instances as what else is left.
+// CHECK: hfta.variable @"hfta.weight/{{[01]}}" {instances = 2 : i64, role = #hfta.role<saved>} : tensor<{{32x3x16xf32|16x8xbf16, #hfta.copies<2>}}>
+// CHECK: hfta.variable @"hfta.weight/{{[01]}}" {instances = 2 : i64, role = #hfta.role<saved>} : tensor<{{32x3x16xf32|16x8xbf16, #hfta.copies<2>}}>
+// CHECK-NOT: hfta.weight/2
+// CHECK: hfta.variable @saved
+hfta.variable @saved {role = #hfta.role<saved>, instances = 2 : i64} : tensor<32x16x3xf32>
+
+// CHECK-LABEL: func.func @forward(
+// CHECK: %[[W:.+]] = hfta.read @w
+// CHECK: %[[P:.+]] = hfta.transpose %[[W]] by [0, 2, 1]
+// CHECK: %[[N:.+]] = hfta.cast %{{.+}} to bf16
+// CHECK-DAG: hfta.write %[[P]], @"hfta.weight/
+// CHECK-DAG: hfta.write %[[N]], @"hfta.weight/
+// CHECK: return
+func.func @forward() attributes {hfta.task = #hfta.task<forward, 0>} {
+  %x = hfta.read @x : tensor<32x16x3xf32>
+  hfta.write %x, @saved : tensor<32x16x3xf32>
+  %w = hfta.read @w : tensor<32x16x3xf32>
+  %p = hfta.transpose %w by [0, 2, 1] : tensor<32x16x3xf32>
+  %t = hfta.transpose %x by [0, 2, 1] : tensor<32x16x3xf32>
+  %s = hfta.add %p, %t : tensor<32x3x16xf32>, tensor<32x3x16xf32>
+  hfta.write %s, @a : tensor<32x3x16xf32>
+  %v = hfta.read @v : tensor<16x8xf32, #hfta.copies<2>>
+  %n = hfta.cast %v : tensor<16x8xf32, #hfta.copies<2>> to bf16
+  %o = hfta.cast %n {hfta.repeated} : tensor<16x8xbf16, #hfta.copies<2>> to f32
+  hfta.write %o, @b : tensor<16x8xf32, #hfta.copies<2>>
+  return
+}
+
+// What is made of an input, or in another order, is made here.
+// CHECK-LABEL: func.func @backward(
+// CHECK-NOT: hfta.read @w
+// CHECK: hfta.read @saved
+// CHECK: %[[P:.+]] = hfta.read @"hfta.weight/{{[01]}}" : tensor<32x3x16xf32>
+// CHECK: %[[T:.+]] = hfta.transpose %{{.+}} by [0, 2, 1]
+// CHECK: hfta.add %[[P]], %[[T]]
+// CHECK: %[[N:.+]] = hfta.read @"hfta.weight/{{[01]}}" : tensor<16x8xbf16, #hfta.copies<2>>
+// CHECK: hfta.cast %[[N]] {hfta.repeated}
+// CHECK-NOT: hfta.weight
+// CHECK: hfta.transpose %{{.+}} by [1, 0]
+func.func @backward() attributes {hfta.task = #hfta.task<backward, 0>} {
+  %x = hfta.read @saved : tensor<32x16x3xf32>
+  %w = hfta.read @w : tensor<32x16x3xf32>
+  %p = hfta.transpose %w by [0, 2, 1] : tensor<32x16x3xf32>
+  %t = hfta.transpose %x by [0, 2, 1] : tensor<32x16x3xf32>
+  %s = hfta.add %p, %t : tensor<32x3x16xf32>, tensor<32x3x16xf32>
+  hfta.write %s, @a : tensor<32x3x16xf32>
+  %v = hfta.read @v : tensor<16x8xf32, #hfta.copies<2>>
+  %n = hfta.cast %v : tensor<16x8xf32, #hfta.copies<2>> to bf16
+  %o = hfta.cast %n {hfta.repeated} : tensor<16x8xbf16, #hfta.copies<2>> to f32
+  %u = hfta.transpose %v by [1, 0] : tensor<16x8xf32, #hfta.copies<2>>
+  %r = hfta.transpose %u by [1, 0] : tensor<8x16xf32, #hfta.copies<2>>
+  %q = hfta.add %o, %r : tensor<16x8xf32, #hfta.copies<2>>, tensor<16x8xf32, #hfta.copies<2>>
+  hfta.write %q, @b : tensor<16x8xf32, #hfta.copies<2>>
+  return
+}
+
+// A task that doesn't follow the forward each time makes its own.
+// CHECK-LABEL: func.func @sampled(
+// CHECK: hfta.read @w
+// CHECK: hfta.transpose
+func.func @sampled() attributes {hfta.task = #hfta.task<sampled_moments, 0>} {
+  %x = hfta.read @saved : tensor<32x16x3xf32>
+  %w = hfta.read @w : tensor<32x16x3xf32>
+  %p = hfta.transpose %w by [0, 2, 1] : tensor<32x16x3xf32>
+  hfta.write %p, @a : tensor<32x3x16xf32>
+  return
+}
