@@ -73,7 +73,7 @@ void hfta::buildPlannedPipeline(OpPassManager &pm,
   }
   addCleanUp(pm);
   if (options.byElements) {
-    pm.addPass(createHftaKeepWeights());
+    pm.addPass(createHftaKeepFactors());
     pm.addPass(createHftaSplitSums());
     pm.addNestedPass<func::FuncOp>(createHftaSplitVariances());
     pm.addPass(createHftaRepeatCheapOps());

@@ -1,8 +1,8 @@
-//===- KeepWeights.cpp - What forwards and backwards make of weights ------===//
+//===- KeepFactors.cpp - What forwards and backwards both make ------------===//
 //
-// A weight that a product wants rounded, or in another order, is made so by a
-// kernel of each task that multiplies it. A backward finds what its forward has
-// made: nothing between them changes the weight.
+// A weight or activation that a product wants rounded, or in another order, is
+// made so by a kernel of each task that multiplies it. A backward finds what
+// its forward has made: nothing between them changes the weight.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
@@ -11,9 +11,10 @@
 #include "Kernels.h"
 
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace mlir::hfta {
-#define GEN_PASS_DEF_HFTAKEEPWEIGHTS
+#define GEN_PASS_DEF_HFTAKEEPFACTORS
 #include "Hfta/Transforms/Passes.h.inc"
 } // namespace mlir::hfta
 
@@ -28,15 +29,17 @@ struct Pair {
   VariableOp saved;
 };
 
-class WeightKeeper {
+class FactorKeeper {
 public:
-  explicit WeightKeeper(ModuleOp module) : module(module), symbols(module) {}
+  explicit FactorKeeper(ModuleOp module) : module(module), symbols(module) {}
   void run();
 
 private:
   SmallVector<Pair> findPairs();
+  std::string describeBase(Value value) const;
   std::string describe(Operation *op) const;
   void keep(Operation *made, Operation *again, VariableOp like);
+  llvm::StringSet<> collectRead();
 
   ModuleOp module;
   SymbolTable symbols;
@@ -54,7 +57,7 @@ static bool areForwardAndBackward(func::FuncOp from, func::FuncOp to) {
          second.getPart() == stringifyTaskPart(TaskPart::backward);
 }
 
-SmallVector<Pair> WeightKeeper::findPairs() {
+SmallVector<Pair> FactorKeeper::findPairs() {
   llvm::StringMap<func::FuncOp> writers;
   module.walk([&](WriteOp write) {
     writers[write.getVariable()] = write->getParentOfType<func::FuncOp>();
@@ -75,9 +78,25 @@ SmallVector<Pair> WeightKeeper::findPairs() {
   return pairs;
 }
 
-/// What is stored that an op makes of a parameter alone: the same text for the
-/// same value. Empty for others.
-std::string WeightKeeper::describe(Operation *op) const {
+/// A parameter, or what a forward leaves, in the forward and where it is read.
+std::string FactorKeeper::describeBase(Value value) const {
+  StringRef name;
+  if (auto read = value.getDefiningOp<ReadOp>(); read && !read.getCopy())
+    name = read.getVariable();
+  for (Operation *user : value.getUsers())
+    if (auto write = dyn_cast<WriteOp>(user); write && name.empty())
+      name = !write.getCopy() ? write.getVariable() : StringRef();
+  auto variable =
+      name.empty() ? VariableOp() : symbols.lookup<VariableOp>(name);
+  bool isKept = variable && variable.getType() == value.getType() &&
+                (variable.getRole() == Role::parameter ||
+                 variable.getRole() == Role::saved);
+  return isKept ? name.str() : std::string();
+}
+
+/// What is stored that an op makes of such a value alone: the same text for the
+/// same one. Empty for others.
+std::string FactorKeeper::describe(Operation *op) const {
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (isRepeated(op))
@@ -85,24 +104,22 @@ std::string WeightKeeper::describe(Operation *op) const {
   while (isa_and_present<TransposeOp, CastOp, RoundToTf32Op>(op)) {
     stream << op->getName() << op->getAttrDictionary()
            << op->getResult(0).getType();
-    op = op->getOperand(0).getDefiningOp();
+    Value value = op->getOperand(0);
+    if (std::string base = describeBase(value); !base.empty())
+      return text + base;
+    op = value.getDefiningOp();
   }
-  auto read = dyn_cast_or_null<ReadOp>(op);
-  if (text.empty() || !read || read.getCopy() ||
-      symbols.lookup<VariableOp>(read.getVariable()).getRole() !=
-          Role::parameter)
-    return {};
-  return text + read.getVariable().str();
+  return {};
 }
 
-void WeightKeeper::keep(Operation *made, Operation *again, VariableOp like) {
+void FactorKeeper::keep(Operation *made, Operation *again, VariableOp like) {
   VariableOp &variable = kept[made];
   OpBuilder builder(like);
   Location loc = made->getLoc();
   if (!variable) {
     variable = VariableOp::create(
         builder, loc,
-        names::getCompilerSymbol("weight/" + Twine(kept.size() - 1)),
+        names::getCompilerSymbol("factor/" + Twine(kept.size() - 1)),
         cast<RankedTensorType>(made->getResult(0).getType()), Role::saved);
     variable.setBlock(like.getBlock());
     variable.setInstances(like.getInstances());
@@ -118,7 +135,15 @@ void WeightKeeper::keep(Operation *made, Operation *again, VariableOp like) {
   again->erase();
 }
 
-void WeightKeeper::run() {
+/// The variables that tasks read.
+llvm::StringSet<> FactorKeeper::collectRead() {
+  llvm::StringSet<> names;
+  module.walk([&](ReadOp read) { names.insert(read.getVariable()); });
+  return names;
+}
+
+void FactorKeeper::run() {
+  llvm::StringSet<> before = collectRead();
   for (const Pair &pair : findPairs()) {
     llvm::StringMap<Operation *> made;
     for (Operation &op : func::FuncOp(pair.from).front())
@@ -134,12 +159,25 @@ void WeightKeeper::run() {
         keep(known, &op, pair.saved);
     }
   }
+  // What was left for nothing else is left no more.
+  llvm::StringSet<> after = collectRead();
+  auto isUnread = [&](StringRef name) {
+    return before.contains(name) && !after.contains(name);
+  };
+  module.walk([&](WriteOp write) {
+    auto variable = symbols.lookup<VariableOp>(write.getVariable());
+    if (variable.getRole() == Role::saved && isUnread(write.getVariable()))
+      write.erase();
+  });
+  for (auto variable : llvm::make_early_inc_range(module.getOps<VariableOp>()))
+    if (variable.getRole() == Role::saved && isUnread(variable.getSymName()))
+      symbols.erase(variable);
 }
 
 namespace {
-struct KeepWeightsPass : hfta::impl::HftaKeepWeightsBase<KeepWeightsPass> {
-  using HftaKeepWeightsBase::HftaKeepWeightsBase;
+struct KeepFactorsPass : hfta::impl::HftaKeepFactorsBase<KeepFactorsPass> {
+  using HftaKeepFactorsBase::HftaKeepFactorsBase;
 
-  void runOnOperation() override { WeightKeeper(getOperation()).run(); }
+  void runOnOperation() override { FactorKeeper(getOperation()).run(); }
 };
 } // namespace

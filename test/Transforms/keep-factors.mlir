@@ -1,23 +1,26 @@
-// RUN: hfta-opt %s -hfta-keep-weights | FileCheck %s -enable-var-scope
+// RUN: hfta-opt %s -hfta-keep-factors | FileCheck %s -enable-var-scope
 
 hfta.variable @w {role = #hfta.role<parameter>} : tensor<32x16x3xf32>
 hfta.variable @v {role = #hfta.role<parameter>} : tensor<16x8xf32, #hfta.copies<2>>
 hfta.variable @x {role = #hfta.role<input>} : tensor<32x16x3xf32>
 hfta.variable @a {role = #hfta.role<output>} : tensor<32x3x16xf32>
 hfta.variable @b {role = #hfta.role<output>} : tensor<16x8xf32, #hfta.copies<2>>
-// What is packed is kept, in as many instances as what else is left.
-// CHECK: hfta.variable @"hfta.weight/{{[01]}}" {instances = 2 : i64, role = #hfta.role<saved>} : tensor<{{32x3x16xf32|16x8xbf16, #hfta.copies<2>}}>
-// CHECK: hfta.variable @"hfta.weight/{{[01]}}" {instances = 2 : i64, role = #hfta.role<saved>} : tensor<{{32x3x16xf32|16x8xbf16, #hfta.copies<2>}}>
-// CHECK-NOT: hfta.weight/2
+hfta.variable @c {role = #hfta.role<output>} : tensor<32x16x3xf32>
+// What is packed or rounded is kept, in as many instances as what else is left.
+// CHECK-COUNT-3: hfta.variable @"hfta.factor/{{[012]}}" {instances = 2 : i64, role = #hfta.role<saved>}
+// CHECK-NOT: hfta.factor/3
+// What is read for nothing else isn't.
+// CHECK-NOT: @rounded
 // CHECK: hfta.variable @saved
+hfta.variable @rounded {role = #hfta.role<saved>, instances = 2 : i64} : tensor<32x16x3xf32>
 hfta.variable @saved {role = #hfta.role<saved>, instances = 2 : i64} : tensor<32x16x3xf32>
 
 // CHECK-LABEL: func.func @forward(
 // CHECK: %[[W:.+]] = hfta.read @w
 // CHECK: %[[P:.+]] = hfta.transpose %[[W]] by [0, 2, 1]
 // CHECK: %[[N:.+]] = hfta.cast %{{.+}} to bf16
-// CHECK-DAG: hfta.write %[[P]], @"hfta.weight/
-// CHECK-DAG: hfta.write %[[N]], @"hfta.weight/
+// CHECK-DAG: hfta.write %[[P]], @"hfta.factor/
+// CHECK-DAG: hfta.write %[[N]], @"hfta.factor/
 // CHECK: return
 func.func @forward() attributes {hfta.task = #hfta.task<forward, 0>} {
   %x = hfta.read @x : tensor<32x16x3xf32>
@@ -31,6 +34,10 @@ func.func @forward() attributes {hfta.task = #hfta.task<forward, 0>} {
   %n = hfta.cast %v : tensor<16x8xf32, #hfta.copies<2>> to bf16
   %o = hfta.cast %n {hfta.repeated} : tensor<16x8xbf16, #hfta.copies<2>> to f32
   hfta.write %o, @b : tensor<16x8xf32, #hfta.copies<2>>
+  %e = hfta.exp %x : tensor<32x16x3xf32>
+  hfta.write %e, @rounded : tensor<32x16x3xf32>
+  %r = hfta.round_to_tf32 %e : tensor<32x16x3xf32>
+  hfta.write %r, @c : tensor<32x16x3xf32>
   return
 }
 
@@ -38,13 +45,16 @@ func.func @forward() attributes {hfta.task = #hfta.task<forward, 0>} {
 // CHECK-LABEL: func.func @backward(
 // CHECK-NOT: hfta.read @w
 // CHECK: hfta.read @saved
-// CHECK: %[[P:.+]] = hfta.read @"hfta.weight/{{[01]}}" : tensor<32x3x16xf32>
+// CHECK: %[[P:.+]] = hfta.read @"hfta.factor/{{[012]}}" : tensor<32x3x16xf32>
 // CHECK: %[[T:.+]] = hfta.transpose %{{.+}} by [0, 2, 1]
 // CHECK: hfta.add %[[P]], %[[T]]
-// CHECK: %[[N:.+]] = hfta.read @"hfta.weight/{{[01]}}" : tensor<16x8xbf16, #hfta.copies<2>>
+// CHECK: %[[N:.+]] = hfta.read @"hfta.factor/{{[012]}}" : tensor<16x8xbf16, #hfta.copies<2>>
 // CHECK: hfta.cast %[[N]] {hfta.repeated}
-// CHECK-NOT: hfta.weight
+// CHECK-NOT: hfta.factor
 // CHECK: hfta.transpose %{{.+}} by [1, 0]
+// CHECK: %[[R:.+]] = hfta.read @"hfta.factor/{{[012]}}" : tensor<32x16x3xf32>
+// CHECK-NOT: hfta.round_to_tf32
+// CHECK: hfta.write %[[R]], @c
 func.func @backward() attributes {hfta.task = #hfta.task<backward, 0>} {
   %x = hfta.read @saved : tensor<32x16x3xf32>
   %w = hfta.read @w : tensor<32x16x3xf32>
@@ -59,6 +69,9 @@ func.func @backward() attributes {hfta.task = #hfta.task<backward, 0>} {
   %r = hfta.transpose %u by [1, 0] : tensor<8x16xf32, #hfta.copies<2>>
   %q = hfta.add %o, %r : tensor<16x8xf32, #hfta.copies<2>>, tensor<16x8xf32, #hfta.copies<2>>
   hfta.write %q, @b : tensor<16x8xf32, #hfta.copies<2>>
+  %e = hfta.read @rounded : tensor<32x16x3xf32>
+  %f = hfta.round_to_tf32 %e : tensor<32x16x3xf32>
+  hfta.write %f, @c : tensor<32x16x3xf32>
   return
 }
 
