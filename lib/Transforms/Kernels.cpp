@@ -24,6 +24,11 @@ bool hfta::isStored(Operation *op) {
   });
 }
 
+int64_t hfta::countBits(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return type.getNumElements() * type.getElementTypeBitWidth();
+}
+
 bool hfta::isChanged(Value value, const llvm::StringSet<> &written) {
   while (isa_and_present<ReshapeOp, UnstackOp>(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);

@@ -20,6 +20,9 @@ bool isStructural(Operation *op);
 /// Whether somebody needs an op's result in memory as it is.
 bool isStored(Operation *op);
 
+/// Of one copy's tensor.
+int64_t countBits(Value value);
+
 /// Whether a value is that of a variable, or a view of it, which is among those
 /// that a task writes.
 bool isChanged(Value value, const llvm::StringSet<> &written);

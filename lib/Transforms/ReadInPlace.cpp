@@ -7,6 +7,7 @@
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Transforms/Passes.h"
 #include "Kernels.h"
+#include "LeftVariables.h"
 #include "TaskSplitter.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -19,11 +20,6 @@ namespace mlir::hfta {
 
 using namespace mlir;
 using namespace mlir::hfta;
-
-static int64_t countBits(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return type.getNumElements() * type.getElementTypeBitWidth();
-}
 
 //===----------------------------------------------------------------------===//
 // Where elements are
@@ -73,10 +69,7 @@ static SmallVector<Operation *> findPath(Value value) {
 
 namespace {
 /// A variable between tasks, which holds what is read from another tensor.
-struct MovedVariable {
-  VariableOp variable;
-  WriteOp write;
-  SmallVector<ReadOp> reads;
+struct MovedVariable : LeftVariable {
   SmallVector<Operation *> path; ///< from the tensor to it, the last first
 };
 
@@ -91,7 +84,6 @@ private:
   void collect();
   VariableOp findHolder(Value tensor, MutableArrayRef<MovedVariable> moved);
   void readFrom(VariableOp holder, RankedTensorType type, MovedVariable &moved);
-  bool isConstantOf(Operation *tensor) const;
 
   ModuleOp module;
   SymbolTable symbols;
@@ -99,55 +91,31 @@ private:
   llvm::MapVector<Value, SmallVector<MovedVariable>> movedOf;
   /// Variables between tasks that hold it.
   DenseMap<Value, VariableOp> savedAs;
-  llvm::StringMap<SmallVector<WriteOp, 1>> writes;
-  llvm::StringMap<SmallVector<ReadOp, 1>> reads;
 };
 } // namespace
 
 void SavedOrigins::collect() {
-  module.walk([&](Operation *op) {
-    if (auto write = dyn_cast<WriteOp>(op))
-      writes[write.getVariable()].push_back(write);
-    else if (auto read = dyn_cast<ReadOp>(op))
-      reads[read.getVariable()].push_back(read);
-  });
-  for (auto variable : module.getOps<VariableOp>()) {
-    MutableArrayRef<WriteOp> own = writes[variable.getSymName()];
-    bool isOfCopies =
-        llvm::any_of(reads[variable.getSymName()],
-                     [](ReadOp read) { return read.getCopy().has_value(); });
-    if (variable.getRole() != Role::saved || own.size() != 1 || isOfCopies ||
-        own.front().getValue().getType() != variable.getType())
+  for (LeftVariable &left : collectLeftVariables(module)) {
+    if (left.variable.getRole() != Role::saved)
       continue;
-    WriteOp write = own.front();
-    SmallVector<Operation *> path = findPath(write.getValue());
-    Value tensor = path.empty() ? write.getValue() : getOrigin(path.back());
+    SmallVector<Operation *> path = findPath(left.write.getValue());
+    Value tensor =
+        path.empty() ? left.write.getValue() : getOrigin(path.back());
     // What a task only hands on may be read from somewhere else afterwards.
-    if (tensor.getDefiningOp<ReadOp>() && !isConstantOf(tensor.getDefiningOp()))
+    if (tensor.getDefiningOp<ReadOp>() && !isParameter(tensor, symbols))
       continue;
-    if (path.empty()) {
-      savedAs.try_emplace(tensor, variable);
-      continue;
-    }
-    movedOf[tensor].push_back(
-        {variable, write, llvm::to_vector(reads[variable.getSymName()]), path});
+    if (path.empty())
+      savedAs.try_emplace(tensor, left.variable);
+    else
+      movedOf[tensor].push_back({left, path});
   }
-}
-
-/// Whether a tensor is a parameter, which nothing between a forward and its
-/// backward changes.
-bool SavedOrigins::isConstantOf(Operation *tensor) const {
-  auto read = dyn_cast_or_null<ReadOp>(tensor);
-  return read && !read.getCopy() &&
-         symbols.lookup<VariableOp>(read.getVariable()).getRole() ==
-             Role::parameter;
 }
 
 /// The variable that holds a tensor from which others are read, or is to; none
 /// where these are less than it.
 VariableOp SavedOrigins::findHolder(Value tensor,
                                     MutableArrayRef<MovedVariable> moved) {
-  if (isConstantOf(tensor.getDefiningOp()))
+  if (isParameter(tensor, symbols))
     return symbols.lookup<VariableOp>(
         cast<ReadOp>(tensor.getDefiningOp()).getVariable());
   if (VariableOp saved = savedAs.lookup(tensor))

@@ -8,6 +8,7 @@
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Transforms/Passes.h"
 #include "Kernels.h"
+#include "LeftVariables.h"
 #include "TaskSplitter.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -27,13 +28,6 @@ static constexpr size_t kMostOps = 24;
 static constexpr size_t kMostCostly = 2;
 
 namespace {
-/// A value that is left for other tasks.
-struct SavedValue {
-  VariableOp variable;
-  WriteOp write;
-  SmallVector<ReadOp> reads;
-};
-
 class SavedRemaker {
 public:
   explicit SavedRemaker(ModuleOp module) : module(module), symbols(module) {}
@@ -51,13 +45,13 @@ private:
   void collect();
   bool isLeaf(Value value) const;
   bool canMake(Value value, Making &making);
-  bool isWorth(const SavedValue &saved);
+  bool isWorth(const LeftVariable &saved);
   Value make(Value value, func::FuncOp task);
-  void remake(SavedValue &saved);
+  void remake(LeftVariable &saved);
 
   ModuleOp module;
   SymbolTable symbols;
-  llvm::MapVector<Value, SavedValue> saved;
+  llvm::MapVector<Value, LeftVariable> saved;
   /// A task that makes some, at its beginning.
   struct Maker {
     IRMapping known; ///< what it has of another task's values
@@ -69,46 +63,18 @@ private:
 } // namespace
 
 void SavedRemaker::collect() {
-  llvm::StringMap<SmallVector<WriteOp, 1>> writes;
-  llvm::StringMap<SmallVector<ReadOp, 1>> reads;
-  module.walk([&](Operation *op) {
-    position.try_emplace(op, position.size());
-    if (auto write = dyn_cast<WriteOp>(op))
-      writes[write.getVariable()].push_back(write);
-    else if (auto read = dyn_cast<ReadOp>(op))
-      reads[read.getVariable()].push_back(read);
-  });
-  for (auto variable : module.getOps<VariableOp>()) {
-    MutableArrayRef<WriteOp> own = writes[variable.getSymName()];
-    ArrayRef<ReadOp> readers = reads[variable.getSymName()];
-    bool isOfCopies = llvm::any_of(
-        readers, [](ReadOp read) { return read.getCopy().has_value(); });
-    // Statistics of micro-batches are left for all that follows.
-    bool isLeft = variable.getRole() == Role::saved ||
-                  variable.isFor(Purpose::batch_statistic);
-    // What a task only hands on may be made elsewhere afterwards.
-    if (isLeft && own.size() == 1 && !isOfCopies &&
-        own.front().getValue().getType() == variable.getType() &&
-        !own.front().getValue().getDefiningOp<ReadOp>())
-      saved.insert({own.front().getValue(),
-                    {variable, own.front(), llvm::to_vector(readers)}});
-  }
+  module.walk(
+      [&](Operation *op) { position.try_emplace(op, position.size()); });
+  // What a task only hands on may be made elsewhere afterwards.
+  for (LeftVariable &left : collectLeftVariables(module))
+    if (!left.write.getValue().getDefiningOp<ReadOp>())
+      saved.insert({left.write.getValue(), left});
 }
 
 /// Whether other tasks find a value where it lies: nothing between a forward
 /// and its backward changes parameters.
 bool SavedRemaker::isLeaf(Value value) const {
-  if (saved.contains(value))
-    return true;
-  auto read = value.getDefiningOp<ReadOp>();
-  return read && !read.getCopy() &&
-         symbols.lookup<VariableOp>(read.getVariable()).getRole() ==
-             Role::parameter;
-}
-
-static int64_t countBits(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return type.getNumElements() * type.getElementTypeBitWidth();
+  return saved.contains(value) || isParameter(value, symbols);
 }
 
 /// Whether an op computes a result's elements one by one from what it reads.
@@ -143,7 +109,7 @@ bool SavedRemaker::canMake(Value value, Making &making) {
 }
 
 /// What a product multiplies, or is stored as it is, has to lie in memory.
-bool SavedRemaker::isWorth(const SavedValue &one) {
+bool SavedRemaker::isWorth(const LeftVariable &one) {
   for (ReadOp read : one.reads)
     for (Operation *user : read->getUsers())
       if (!isa<ElementwiseOpInterface, ReduceOp>(user))
@@ -177,7 +143,7 @@ Value SavedRemaker::make(Value value, func::FuncOp task) {
   return maker.last->getResult(0);
 }
 
-void SavedRemaker::remake(SavedValue &one) {
+void SavedRemaker::remake(LeftVariable &one) {
   Value value = one.write.getValue();
   saved.erase(value);
   for (ReadOp read : one.reads) {
@@ -192,19 +158,19 @@ void SavedRemaker::remake(SavedValue &one) {
 /// what these are made of.
 void SavedRemaker::run() {
   collect();
-  SmallVector<SavedValue> all;
+  SmallVector<LeftVariable> all;
   for (auto &[value, one] : saved)
     if (one.variable.getRole() == Role::saved)
       all.push_back(one);
-  auto getPosition = [&](const SavedValue &one) {
+  auto getPosition = [&](const LeftVariable &one) {
     auto result = cast<OpResult>(one.write->getOperand(0));
     return std::pair(position.lookup(result.getOwner()),
                      result.getResultNumber());
   };
-  llvm::sort(all, [&](const SavedValue &a, const SavedValue &b) {
+  llvm::sort(all, [&](const LeftVariable &a, const LeftVariable &b) {
     return getPosition(a) < getPosition(b);
   });
-  for (SavedValue &one : all)
+  for (LeftVariable &one : all)
     if (isWorth(one))
       remake(one);
 }

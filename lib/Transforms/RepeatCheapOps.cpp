@@ -18,11 +18,6 @@ using namespace mlir::hfta;
 /// What is so much smaller than a result is read at no cost.
 static constexpr int64_t kMuchSmaller = 8;
 
-static int64_t countBits(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return type.getNumElements() * type.getElementTypeBitWidth();
-}
-
 /// Whether a value is in memory anyway, for as long as a task runs: it is read
 /// from a variable that the task doesn't write, or several kernels need it,
 /// among them one that adds it up, multiplies it or stores it.
