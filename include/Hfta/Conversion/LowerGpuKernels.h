@@ -9,6 +9,8 @@
 
 #include "mlir/Pass/Pass.h"
 
+#include <limits>
+
 namespace mlir {
 class OpPassManager;
 } // namespace mlir
@@ -39,6 +41,12 @@ inline constexpr llvm::StringLiteral kRowAxesAttrName = "hfta.row_axes";
 /// those whose blocks' threads work together.
 inline constexpr llvm::StringLiteral kBlockThreadsAttrName =
     "hfta.block_threads";
+/// On kernels that threads compute: some index in it may be beyond 32 bits.
+inline constexpr llvm::StringLiteral kWideIndicesAttrName = "hfta.wide_indices";
+/// The largest number of elements or threads of which an index, or what it is
+/// computed from, never is: tiles and lanes go a little beyond their ends.
+inline constexpr int64_t kMostNarrowElements =
+    std::numeric_limits<int32_t>::max() - (1 << 20);
 /// On lowered kernels: the symbol of the entry point in images for GPUs.
 inline constexpr llvm::StringLiteral kGpuEntryAttrName = "hfta.gpu_entry";
 /// The module of what runs on a GPU, in the program's module.

@@ -103,8 +103,9 @@ struct LoweredKernel {
 };
 
 /// Converts kernels that are loops on memory, without entry points, and the
-/// constants that they read.
-FailureOr<SmallVector<LoweredKernel>> convertKernelsToLLVM(ModuleOp module);
+/// constants that they read. Indices get so many bits.
+FailureOr<SmallVector<LoweredKernel>>
+convertKernelsToLLVM(ModuleOp module, unsigned indexBits = 64);
 
 /// Functions as polynomials, those that have none as calls of the C library,
 /// powers with integer exponents as products. `canScale` tells whether

@@ -18,20 +18,25 @@ struct AxisIndex {
 };
 } // namespace
 
-/// Negative indices count from the end.
+/// Negative indices count from the end. Only what lies within the axis becomes
+/// an index, which may have fewer bits.
 static AxisIndex createAxisIndex(OpBuilder &builder, Location loc, Value index,
                                  int64_t size) {
-  index =
-      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), index);
-  Value zero = createIndex(builder, loc, 0);
-  Value fromEnd = arith::AddIOp::create(builder, loc, index,
-                                        createIndex(builder, loc, size));
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(
+        builder, loc, builder.getIntegerAttr(index.getType(), value));
+  };
+  Value zero = constant(0), end = constant(size);
+  Value fromEnd = arith::AddIOp::create(builder, loc, index, end);
   Value isNegative = arith::CmpIOp::create(
       builder, loc, arith::CmpIPredicate::slt, index, zero);
   index = arith::SelectOp::create(builder, loc, isNegative, fromEnd, index);
-  Value isInside = createIsInside(builder, loc, index, size);
-  return {arith::SelectOp::create(builder, loc, isInside, index, zero),
-          isInside};
+  Value isInside = arith::CmpIOp::create(builder, loc,
+                                         arith::CmpIPredicate::ult, index, end);
+  index = arith::SelectOp::create(builder, loc, isInside, index, zero);
+  return {
+      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), index),
+      isInside};
 }
 
 namespace {

@@ -56,10 +56,11 @@ namespace {
 /// Builds what a thread does before and after the kernel's own work.
 class EntryBuilder {
 public:
-  EntryBuilder(ModuleOp module, const LoweredKernel &kernel)
+  EntryBuilder(ModuleOp module, const LoweredKernel &kernel, unsigned indexBits)
       : kernel(kernel),
         callee(module.lookupSymbol<LLVM::LLVMFuncOp>(kernel.name)),
         builder(module.getContext()), loc(kernel.loc),
+        indexType(builder.getIntegerType(indexBits)),
         items(getNumber(kItemsAttrName)) {}
 
   LogicalResult build();
@@ -70,19 +71,24 @@ private:
     return attribute ? attribute.getInt() : 0;
   }
   LLVM::LLVMFuncOp createFunction();
-  Value constant(int64_t value) {
-    return LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), value);
+  Value constant(Type type, int64_t value) {
+    return LLVM::ConstantOp::create(builder, loc, type, value);
+  }
+  Value widen(Value value, Type type) {
+    return value.getType() == type
+               ? value
+               : LLVM::ZExtOp::create(builder, loc, type, value).getResult();
   }
   template <typename Register>
-  Value read() {
-    Value value = Register::create(builder, loc, builder.getI32Type());
-    return LLVM::ZExtOp::create(builder, loc, builder.getI64Type(), value);
+  Value read(Type type) {
+    return widen(Register::create(builder, loc, builder.getI32Type()), type);
   }
+  /// Of numbers that are none of them negative, nor is what comes of it.
   Value multiply(Value a, Value b) {
-    return LLVM::MulOp::create(builder, loc, a, b);
+    return LLVM::MulOp::create(builder, loc, a, b, kNeverWraps);
   }
   Value add(Value a, Value b) {
-    return LLVM::AddOp::create(builder, loc, a, b);
+    return LLVM::AddOp::create(builder, loc, a, b, kNeverWraps);
   }
   Value advance(Value address, Value bytes) {
     return LLVM::GEPOp::create(builder, loc, address.getType(),
@@ -96,10 +102,14 @@ private:
   bool worksTogether() { return getNumber(kBlockThreadsAttrName) > 0; }
   Value findScratch(Value memory, Value copy, Value item);
 
+  static constexpr auto kNeverWraps =
+      LLVM::IntegerOverflowFlags::nsw | LLVM::IntegerOverflowFlags::nuw;
+
   const LoweredKernel &kernel;
   LLVM::LLVMFuncOp callee;
   OpBuilder builder;
   Location loc;
+  Type indexType;
   int64_t items, blockThreads = 0;
 };
 } // namespace
@@ -139,12 +149,14 @@ Value EntryBuilder::findScratch(Value memory, Value copy, Value item) {
   if (bytes == 0)
     return memory;
   int64_t threads = llvm::alignTo(items, blockThreads);
-  Value thread = add(multiply(copy, constant(threads)), item);
-  return advance(memory, multiply(thread, constant(bytes)));
+  Type wide = builder.getI64Type();
+  Value thread =
+      add(multiply(copy, constant(wide, threads)), widen(item, wide));
+  return advance(memory, multiply(thread, constant(wide, bytes)));
 }
 
 void EntryBuilder::callKernel(LLVM::LLVMFuncOp entry, Value item) {
-  Value copy = read<NVVM::BlockIdZOp>();
+  Value copy = read<NVVM::BlockIdZOp>(builder.getI64Type());
   SmallVector<Value> arguments;
   for (unsigned i = 0; i < kernel.buffers; ++i)
     arguments.push_back(advance(entry.getArgument(2 * i),
@@ -161,9 +173,9 @@ LogicalResult EntryBuilder::build() {
                             "threads don't");
   LLVM::LLVMFuncOp entry = createFunction();
   builder.setInsertionPointToStart(entry.addEntryBlock(builder));
-  Value item =
-      add(multiply(read<NVVM::BlockIdXOp>(), read<NVVM::BlockDimXOp>()),
-          read<NVVM::ThreadIdXOp>());
+  Value item = add(multiply(read<NVVM::BlockIdXOp>(indexType),
+                            read<NVVM::BlockDimXOp>(indexType)),
+                   read<NVVM::ThreadIdXOp>(indexType));
   // There are whole blocks of threads that wait for each other.
   Block *end = worksTogether() ? nullptr : skipPast(entry, item);
   callKernel(entry, item);
@@ -182,10 +194,23 @@ Block *EntryBuilder::skipPast(LLVM::LLVMFuncOp entry, Value item) {
   Block *work = &entry.getBody().emplaceBlock();
   Block *end = &entry.getBody().emplaceBlock();
   Value isOne = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ult,
-                                     item, constant(items));
+                                     item, constant(indexType, items));
   LLVM::CondBrOp::create(builder, loc, isOne, work, end);
   builder.setInsertionPointToStart(work);
   return end;
+}
+
+/// 32 where that is enough for all kernels: wider numbers take two registers,
+/// and several instructions where they are divided. A copy's operand begins at
+/// an address, which is always wide.
+static unsigned chooseIndexBits(ModuleOp module) {
+  bool isWide =
+      llvm::any_of(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
+        auto threads = function->getAttrOfType<IntegerAttr>(kItemsAttrName);
+        return function->hasAttr(kWideIndicesAttrName) ||
+               (threads && threads.getInt() > kMostNarrowElements);
+      });
+  return isWide ? 64 : 32;
 }
 
 namespace {
@@ -196,12 +221,13 @@ struct ConvertKernelsToNVVMPass
   void runOnOperation() override {
     if (failed(refuseCalls(getOperation())))
       return signalPassFailure();
+    unsigned indexBits = chooseIndexBits(getOperation());
     FailureOr<SmallVector<LoweredKernel>> kernels =
-        convertKernelsToLLVM(getOperation());
+        convertKernelsToLLVM(getOperation(), indexBits);
     if (failed(kernels))
       return signalPassFailure();
     for (const LoweredKernel &kernel : *kernels)
-      if (failed(EntryBuilder(getOperation(), kernel).build()))
+      if (failed(EntryBuilder(getOperation(), kernel, indexBits).build()))
         return signalPassFailure();
   }
 };

@@ -34,6 +34,7 @@ public:
 
 private:
   LogicalResult findTies();
+  void noteWideIndices();
   void makeBlock();
   ElementPuller makePuller();
   LogicalResult computeTiles(const KernelProduct &product,
@@ -86,6 +87,21 @@ LogicalResult KernelThreader::findTies() {
     return success();
   return kernel.emitError("expected one entry of ")
          << kTiesAttrName << " a result, -1 or an argument";
+}
+
+/// Of what a thread has one element of, too, the number may be asked for.
+void KernelThreader::noteWideIndices() {
+  auto isLarge = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && tensor.hasStaticShape() &&
+           tensor.getNumElements() > kMostNarrowElements;
+  };
+  bool isWide = llvm::any_of(kernel.getArgumentTypes(), isLarge);
+  kernel.walk([&](Operation *op) {
+    isWide |= llvm::any_of(op->getResultTypes(), isLarge);
+  });
+  if (isWide)
+    kernel->setAttr(kWideIndicesAttrName, builder.getUnitAttr());
 }
 
 /// Memory of arguments, then of results that overwrite none, the element's
@@ -379,6 +395,7 @@ LogicalResult KernelThreader::build() {
   std::optional<ProductTile> tile;
   if (product)
     tile = ProductTile::get(product->op);
+  noteWideIndices();
   makeBlock();
   std::optional<KernelRows> rows = KernelRows::get(kernel);
   LogicalResult built = tile   ? computeTiles(*product, *tile)

@@ -8,11 +8,12 @@
 func.func @gather(%x: tensor<4x100x8xf32>, %i: tensor<6xi64>) -> tensor<4x6x8xf32> {
   // CHECK: linalg.generic {indexing_maps = [#[[$INDICES]], #[[$RESULT]]]
   // CHECK-SAME: ins(%[[I]] : tensor<6xi64>)
-  // CHECK: %[[INDEX:.*]] = arith.index_cast
+  // CHECK: ^bb0(%[[INDEX:.*]]: i64, %{{.*}}: f32):
   // CHECK: %[[NEGATIVE:.*]] = arith.cmpi slt, %[[INDEX]]
   // CHECK: %[[PLACE:.*]] = arith.select %[[NEGATIVE]], %{{.*}}, %[[INDEX]]
   // CHECK: %[[INSIDE:.*]] = arith.cmpi ult, %[[PLACE]]
-  // CHECK: %[[SAFE:.*]] = arith.select %[[INSIDE]], %[[PLACE]]
+  // CHECK: %[[WITHIN:.*]] = arith.select %[[INSIDE]], %[[PLACE]]
+  // CHECK: %[[SAFE:.*]] = arith.index_cast %[[WITHIN]] : i64 to index
   // CHECK: %[[ELEMENT:.*]] = tensor.extract %[[X]][%{{.*}}, %[[SAFE]], %{{.*}}]
   // CHECK: arith.select %[[INSIDE]], %[[ELEMENT]], %{{.*}} : f32
   %0 = hfta.gather %x[%i] along 1 : tensor<4x100x8xf32>, tensor<6xi64>

@@ -11,7 +11,7 @@
 // CHECK-DAG: nvvm.read.ptx.sreg.ctaid.x
 // CHECK-DAG: nvvm.read.ptx.sreg.ntid.x
 // CHECK-DAG: nvvm.read.ptx.sreg.tid.x
-// CHECK: %[[END:.+]] = llvm.mlir.constant(300 : i64)
+// CHECK: %[[END:.+]] = llvm.mlir.constant(300 : i32)
 // CHECK: %[[IS:.+]] = llvm.icmp "ult" %[[ITEM:.+]], %[[END]]
 // CHECK: llvm.cond_br %[[IS]]
 // CHECK: %[[Z:.+]] = nvvm.read.ptx.sreg.ctaid.z
@@ -24,6 +24,27 @@ func.func private @"kernel/forward.0"(%x: memref<300xf32>, %y: memref<1xf32>, %e
   %c0 = arith.constant 0 : index
   %0 = memref.load %y[%c0] : memref<1xf32>
   memref.store %0, %x[%element] : memref<300xf32>
+  return
+}
+
+// -----
+
+// Indices of 32 bits may not be enough for one of the kernels.
+// CHECK-LABEL: llvm.func internal @"kernel/wide.0"(
+// CHECK-SAME: !llvm.ptr {llvm.noalias}, %{{[^ ]+}}: i64,
+// CHECK: %[[TID:.+]] = nvvm.read.ptx.sreg.tid.x
+// CHECK: llvm.zext %[[TID]] : i32 to i64
+// CHECK: llvm.mlir.constant(300 : i64)
+func.func private @"kernel/wide.0"(%x: memref<300xf32>, %element: index, %scratch: memref<0xi8>) attributes {hfta.items = 300 : i64, hfta.kernel, hfta.scratch_bytes = 0 : i64, hfta.wide_indices} {
+  return
+}
+
+// -----
+
+// Nor are they for that many threads.
+// CHECK-LABEL: llvm.func internal @"kernel/many.0"(
+// CHECK-SAME: !llvm.ptr {llvm.noalias}, %{{[^ ]+}}: i64,
+func.func private @"kernel/many.0"(%x: memref<2147483647xf32>, %element: index, %scratch: memref<0xi8>) attributes {hfta.items = 2147483647 : i64, hfta.kernel, hfta.scratch_bytes = 0 : i64} {
   return
 }
 

@@ -21,6 +21,22 @@ func.func private @elementwise(%x: tensor<4x32xf32>, %y: tensor<4x32xf32>) -> te
 
 // -----
 
+// An element of what nobody stores may have a number beyond 32 bits.
+// CHECK-LABEL: func.func private @spread(
+// CHECK-SAME: hfta.items = 65536 : i64
+// CHECK-SAME: hfta.wide_indices
+func.func private @spread(%x: tensor<65536xf32>) -> tensor<65536xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+  %empty = tensor.empty() : tensor<65536x65536xf32>
+  %all = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<65536xf32>) outs(%empty : tensor<65536x65536xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<65536x65536xf32>
+  %first = tensor.extract_slice %all[0, 0] [65536, 1] [1, 1] : tensor<65536x65536xf32> to tensor<65536xf32>
+  return %first : tensor<65536xf32>
+}
+
+// -----
+
 // The terms of a sum in their order, and before the loop what doesn't depend on
 // it. Padding is a condition.
 // CHECK-LABEL: func.func private @sum(

@@ -111,10 +111,11 @@ static void populatePatterns(LLVMTypeConverter &converter,
   ub::populateUBToLLVMConversionPatterns(converter, patterns);
 }
 
-static LogicalResult convertOps(ModuleOp module) {
+static LogicalResult convertOps(ModuleOp module, unsigned indexBits) {
   MLIRContext *context = module.getContext();
   LowerToLLVMOptions options(context);
   options.useBarePtrCallConv = true;
+  options.overrideIndexBitwidth(indexBits);
   LLVMTypeConverter converter(context, options);
   RewritePatternSet patterns(context);
   populatePatterns(converter, patterns);
@@ -133,7 +134,7 @@ static LogicalResult convertOps(ModuleOp module) {
 }
 
 FailureOr<SmallVector<LoweredKernel>>
-hfta::convertKernelsToLLVM(ModuleOp module) {
+hfta::convertKernelsToLLVM(ModuleOp module, unsigned indexBits) {
   SmallVector<LoweredKernel> kernels;
   for (auto kernel : module.getOps<func::FuncOp>()) {
     if (!isKernel(kernel))
@@ -144,7 +145,7 @@ hfta::convertKernelsToLLVM(ModuleOp module) {
     kernel->setAttr(kOperandBytesAttrName, findOperandBytes(kernel));
     addAttributes(kernel);
   }
-  if (failed(convertOps(module)))
+  if (failed(convertOps(module, indexBits)))
     return failure();
   return kernels;
 }
