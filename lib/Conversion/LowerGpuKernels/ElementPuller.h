@@ -21,6 +21,17 @@
 
 namespace mlir::hfta {
 
+/// So many neighbours along an axis of a tensor, from these indices on. The
+/// first one's index along the axis is a multiple of their count.
+struct Run {
+  SmallVector<Value> indices;
+  unsigned axis;
+  int64_t count;
+};
+
+/// The vector whose elements these are, in order; NULL if there is none.
+Value findWhole(ArrayRef<Value> elements);
+
 /// Builds what computes elements of the tensors of one kernel's body. Each
 /// value stands in the outermost loop in which it can be computed, once for all
 /// that ask for it there. The terms of a sum are added in the order of the op's
@@ -47,6 +58,13 @@ public:
   FailureOr<Value> pullOperand(linalg::GenericOp op, OpOperand &operand,
                                ArrayRef<Value> loops);
 
+  /// The elements of an op's operand at these numbers of the op's loops, and
+  /// those behind it along one of the loops, as of a run.
+  FailureOr<SmallVector<Value>> pullOperandRun(linalg::GenericOp op,
+                                               OpOperand &operand,
+                                               ArrayRef<Value> loops,
+                                               unsigned loop, int64_t count);
+
   /// Whoever asks for an element of this tensor gets this one; NULL: no more.
   void own(Value tensor, Value element);
   /// What follows is built in a block of a loop or a branch, which stands in
@@ -62,6 +80,11 @@ public:
   FailureOr<Value> choose(Value condition, Type type,
                           llvm::function_ref<FailureOr<Value>()> inside,
                           llvm::function_ref<FailureOr<Value>()> outside);
+
+  /// The same of runs of as many elements.
+  using MakeRun = llvm::function_ref<FailureOr<SmallVector<Value>>()>;
+  FailureOr<SmallVector<Value>> chooseRun(Value condition, MakeRun inside,
+                                          MakeRun outside);
 
   /// An affine expression of indices.
   Value apply(AffineExpr expression, ArrayRef<Value> operands);
@@ -140,9 +163,35 @@ private:
                              size_t level);
   FailureOr<Value> pullSlice(tensor::ExtractSliceOp op,
                              ArrayRef<Value> indices);
+  /// Where an element lies in what is inserted, if it does, and which of the
+  /// whole it then is.
+  struct InsertedIndices {
+    SmallVector<Value> indices, own;
+    Value isInside; ///< NULL: always
+  };
+  FailureOr<InsertedIndices> findInserted(tensor::InsertSliceOp op,
+                                          ArrayRef<Value> indices);
   FailureOr<Value> pullInsertion(tensor::InsertSliceOp op,
                                  ArrayRef<Value> indices);
+  /// Where an element lies in what is padded, if it does.
+  struct PaddedIndices {
+    SmallVector<Value> indices;
+    Value isInside; ///< NULL: always
+  };
+  FailureOr<PaddedIndices> findUnpadded(tensor::PadOp op,
+                                        ArrayRef<Value> indices);
   FailureOr<Value> pullPadded(tensor::PadOp op, ArrayRef<Value> indices);
+  // Of runs.
+  FailureOr<SmallVector<Value>> pullRun(Value tensor, const Run &run);
+  FailureOr<SmallVector<Value>> pullOneByOne(Value tensor, const Run &run);
+  SmallVector<Value> readRun(Value memory, Location loc, const Run &run);
+  FailureOr<SmallVector<Value>> pullInsertedRun(tensor::InsertSliceOp op,
+                                                const Run &run);
+  FailureOr<SmallVector<Value>> pullPaddedRun(tensor::PadOp op, const Run &run);
+  template <typename Reshape>
+  FailureOr<SmallVector<Value>> pullReshapedRun(Reshape op, const Run &run);
+  FailureOr<SmallVector<Value>> computeRun(linalg::GenericOp op,
+                                           OpResult result, const Run &run);
   FailureOr<Value> pullReshaped(Value source, ArrayRef<AffineExpr> from,
                                 ArrayRef<Value> indices);
   SmallVector<AffineExpr> getDims(size_t count);

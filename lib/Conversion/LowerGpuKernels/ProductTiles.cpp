@@ -131,44 +131,61 @@ static TypedAttr getZero(Type type, bool isNegative) {
       type, llvm::APFloat::getZero(real.getFloatSemantics(), isNegative));
 }
 
+/// Whether a unit's terms are neighbours along the last loop, all of them terms
+/// or none.
+bool ProductTiles::hasRuns() {
+  return unit > 1 && op.getStaticLoopRanges()[product.terms.back()] % unit == 0;
+}
+
+/// Elements of neighbouring terms from one on.
+FailureOr<SmallVector<Value>> ProductTiles::computeTerms(const Side &side,
+                                                         size_t number,
+                                                         Value first,
+                                                         int64_t count) {
+  OpOperand &operand = op->getOpOperand(side.of->operand);
+  SmallVector<Value> loops(side.loops[number]);
+  setLoops(loops, product.terms, first);
+  if (count > 1)
+    return puller.pullOperandRun(op, operand, loops, product.terms.back(),
+                                 count);
+  FailureOr<Value> element = puller.pullOperand(op, operand, loops);
+  if (failed(element))
+    return failure();
+  return SmallVector<Value>{*element};
+}
+
 /// Elements of neighbouring terms from one on. Behind the last term there is 0
 /// times -0, which changes no sum.
 LogicalResult ProductTiles::computeUnit(const Side &side, size_t number,
                                         Value step,
                                         SmallVector<Value> &elements) {
-  OpOperand &operand = op->getOpOperand(side.of->operand);
   Value first = apply(d0 * tile.terms + d1, {step, side.terms[number]});
-  // Neighbours may differ in the last loop alone.
-  unsigned last = product.terms.back();
-  bool areTogether = op.getStaticLoopRanges()[last] % unit == 0;
   bool areAllTerms =
       product.termCount == countSteps() * tile.groups * tile.terms;
-  for (int64_t i = 0; i < unit; ++i) {
-    Value term = i == 0 ? first : apply(d0 + i, first);
-    auto compute = [&]() -> FailureOr<Value> {
-      SmallVector<Value> own(side.loops[number]);
-      setLoops(own, product.terms, areTogether ? first : term);
-      if (areTogether && i > 0)
-        own[last] = apply(d0 + i, own[last]);
-      return puller.pullOperand(op, operand, own);
-    };
-    FailureOr<Value> element = Value();
+  int64_t count = hasRuns() ? unit : 1;
+  for (int64_t i = 0; i < unit; i += count) {
+    Value term = apply(d0 + i, first);
+    auto compute = [&] { return computeTerms(side, number, term, count); };
+    FailureOr<SmallVector<Value>> run = SmallVector<Value>();
     if (areAllTerms) {
-      element = compute();
+      run = compute();
     } else {
-      Value end = puller.index(product.termCount);
-      Type type = getElementTypeOrSelf(operand.get().getType());
+      Type type =
+          getElementTypeOrSelf(op->getOperand(side.of->operand).getType());
       Value behind =
           puller.pullSplat(getZero(type, /*isNegative=*/side.of->operand == 1));
+      Value end = puller.index(product.termCount);
       toEnd();
       Value isTerm = arith::CmpIOp::create(
           builder, loc, arith::CmpIPredicate::ult, term, end);
-      element = puller.choose(isTerm, type, compute,
-                              [&]() -> FailureOr<Value> { return behind; });
+      run = puller.chooseRun(isTerm, compute,
+                             [&]() -> FailureOr<SmallVector<Value>> {
+                               return SmallVector<Value>(count, behind);
+                             });
     }
-    if (failed(element))
+    if (failed(run))
       return failure();
-    elements.push_back(*element);
+    llvm::append_range(elements, *run);
   }
   return success();
 }

@@ -100,6 +100,9 @@ private:
   Value clamp(Value number, int64_t size);
   void setLoops(SmallVector<Value> &loops, ArrayRef<unsigned> which,
                 Value number);
+  bool hasRuns();
+  FailureOr<SmallVector<Value>> computeTerms(const Side &side, size_t number,
+                                             Value first, int64_t count);
   LogicalResult computeUnit(const Side &side, size_t number, Value step,
                             SmallVector<Value> &elements);
   FailureOr<SmallVector<Value>> computeElements(Side &side, Value step);

@@ -42,12 +42,10 @@ FailureOr<Value> ElementPuller::pullSlice(tensor::ExtractSliceOp op,
   return pull(op.getSource(), from);
 }
 
-FailureOr<Value> ElementPuller::pullInsertion(tensor::InsertSliceOp op,
-                                              ArrayRef<Value> indices) {
+FailureOr<ElementPuller::InsertedIndices>
+ElementPuller::findInserted(tensor::InsertSliceOp op, ArrayRef<Value> indices) {
   llvm::SmallBitVector dropped = op.getDroppedDims();
-  // Where the element is one that is inserted, `own` are its indices, too.
-  SmallVector<Value> from, own;
-  Value condition;
+  InsertedIndices found;
   AffineExpr d0, d1;
   bindDims(builder.getContext(), d0, d1);
   for (auto [axis, index] : llvm::enumerate(indices)) {
@@ -62,30 +60,36 @@ FailureOr<Value> ElementPuller::pullInsertion(tensor::InsertSliceOp op,
     Value end = apply(d0 + (*size - 1) * *stride + 1, *offset);
     Value inside =
         isBetween(index, *offset, end, op.getDestType().getDimSize(axis));
-    condition = both(condition, inside);
+    found.isInside = both(found.isInside, inside);
     if (*stride != 1)
-      condition = both(condition,
-                       isMultiple(apply(d1 - d0, {*offset, index}), *stride));
+      found.isInside =
+          both(found.isInside,
+               isMultiple(apply(d1 - d0, {*offset, index}), *stride));
     if (!dropped[axis])
-      from.push_back(apply((d1 - d0).floorDiv(*stride), {*offset, index}));
-    own.push_back(*size == 1 ? *offset : index);
+      found.indices.push_back(
+          apply((d1 - d0).floorDiv(*stride), {*offset, index}));
+    found.own.push_back(*size == 1 ? *offset : index);
   }
+  return found;
+}
+
+FailureOr<Value> ElementPuller::pullInsertion(tensor::InsertSliceOp op,
+                                              ArrayRef<Value> indices) {
+  FailureOr<InsertedIndices> found = findInserted(op, indices);
+  if (failed(found))
+    return failure();
   return choose(
-      condition, op.getDestType().getElementType(),
+      found->isInside, op.getDestType().getElementType(),
       [&] {
-        return pullWithin(op.getDest(), own,
-                          [&] { return pull(op.getSource(), from); });
+        return pullWithin(op.getDest(), found->own,
+                          [&] { return pull(op.getSource(), found->indices); });
       },
       [&] { return pull(op.getDest(), indices); });
 }
 
-FailureOr<Value> ElementPuller::pullPadded(tensor::PadOp op,
-                                           ArrayRef<Value> indices) {
-  Value padding = op.getConstantPaddingValue();
-  if (!padding)
-    return op.emitError("pads with more than one value");
-  SmallVector<Value> from;
-  Value condition;
+FailureOr<ElementPuller::PaddedIndices>
+ElementPuller::findUnpadded(tensor::PadOp op, ArrayRef<Value> indices) {
+  PaddedIndices found;
   AffineExpr d0, d1;
   bindDims(builder.getContext(), d0, d1);
   for (auto [axis, index] : llvm::enumerate(indices)) {
@@ -93,13 +97,25 @@ FailureOr<Value> ElementPuller::pullPadded(tensor::PadOp op,
     if (failed(low))
       return failure();
     Value end = apply(d0 + op.getSourceType().getDimSize(axis), *low);
-    condition = both(condition, isBetween(index, *low, end,
-                                          op.getResultType().getDimSize(axis)));
-    from.push_back(apply(d1 - d0, {*low, index}));
+    found.isInside =
+        both(found.isInside,
+             isBetween(index, *low, end, op.getResultType().getDimSize(axis)));
+    found.indices.push_back(apply(d1 - d0, {*low, index}));
   }
+  return found;
+}
+
+FailureOr<Value> ElementPuller::pullPadded(tensor::PadOp op,
+                                           ArrayRef<Value> indices) {
+  Value padding = op.getConstantPaddingValue();
+  if (!padding)
+    return op.emitError("pads with more than one value");
+  FailureOr<PaddedIndices> padded = findUnpadded(op, indices);
+  if (failed(padded))
+    return failure();
   return choose(
-      condition, op.getResultType().getElementType(),
-      [&] { return pull(op.getSource(), from); },
+      padded->isInside, op.getResultType().getElementType(),
+      [&] { return pull(op.getSource(), padded->indices); },
       [&] { return computeScalar(padding); });
 }
 

@@ -113,14 +113,29 @@ Value TensorTiles::packWord(OpBuilder &b, ArrayRef<Value> elements) const {
   return arith::OrIOp::create(b, loc, low, high);
 }
 
-void TensorTiles::storeUnit(OpBuilder &b, const Side &side, size_t number,
-                            ArrayRef<Value> elements, Value buffer) {
-  SmallVector<Value> packed;
+/// A unit's words. What was read of memory together already is such words.
+Value TensorTiles::packUnit(OpBuilder &b, ArrayRef<Value> elements) const {
+  auto type = VectorType::get({kUnitWords}, b.getI32Type());
   int64_t ofWord = factors.ofWord();
+  SmallVector<Value> stored(elements);
+  if (ofWord == 2)
+    for (Value &element : stored)
+      if (Value narrow = getNarrow(element))
+        element = narrow;
+  Value whole = findWhole(stored);
+  if (whole &&
+      getElementTypeOrSelf(whole.getType()).getIntOrFloatBitWidth() * ofWord ==
+          32)
+    return vector::BitCastOp::create(b, loc, type, whole);
+  SmallVector<Value> packed;
   for (int64_t word = 0; word < kUnitWords; ++word)
     packed.push_back(packWord(b, elements.slice(word * ofWord, ofWord)));
-  Value vector = vector::FromElementsOp::create(
-      b, loc, VectorType::get({kUnitWords}, b.getI32Type()), packed);
+  return vector::FromElementsOp::create(b, loc, type, packed);
+}
+
+void TensorTiles::storeUnit(OpBuilder &b, const Side &side, size_t number,
+                            ArrayRef<Value> elements, Value buffer) {
+  Value vector = packUnit(b, elements);
   vector::StoreOp::create(b, loc, vector, side.memory,
                           ValueRange{group, buffer, side.places[number],
                                      words[side.of->operand][number]},

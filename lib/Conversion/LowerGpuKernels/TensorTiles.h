@@ -48,6 +48,7 @@ protected:
 private:
   int64_t countWords() const { return tile.terms / factors.ofWord(); }
   Value packWord(OpBuilder &b, ArrayRef<Value> elements) const;
+  Value packUnit(OpBuilder &b, ArrayRef<Value> elements) const;
   Value placeHalf(OpBuilder &b, Value element, bool isUpper) const;
   SmallVector<Value> readFragment(const Side &side, Value buffer, int64_t tile,
                                   int64_t step);

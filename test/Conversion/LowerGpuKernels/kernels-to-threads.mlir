@@ -286,6 +286,70 @@ func.func private @tensor_cores(%x: tensor<16x32xf32>, %w: tensor<16x32xf32>) ->
 
 // -----
 
+// Neighbouring channels are read of memory together, are words of what threads
+// share as they are, and padding is one condition for them; where a row ends
+// within a unit, elements are read one by one.
+// CHECK-LABEL: func.func private @runs(
+// CHECK-SAME: %[[X:[^ ,:]+]]: memref<4x15x16xbf16>, %[[W:[^ ,:]+]]: memref<16x3x16xbf16>
+// CHECK: %[[PADDED:.+]] = scf.if %{{.+}} -> (vector<8xi16>) {
+// CHECK-NEXT: vector.load %[[X]][{{.+}}] {alignment = 16 : i64} : memref<4x15x16xbf16>, vector<8xbf16>
+// CHECK: } else {
+// CHECK: scf.yield %{{.+}} : vector<8xi16>
+// CHECK: %[[WORDS:.+]] = vector.bitcast %[[PADDED]] : vector<8xi16> to vector<4xi32>
+// CHECK: vector.store %[[WORDS]], %{{.+}} {alignment = 16 : i64} : memref<1x2x16x12xi32, 3>, vector<4xi32>
+// CHECK: vector.load %[[W]][{{.+}}] {alignment = 16 : i64} : memref<16x3x16xbf16>, vector<8xbf16>
+// CHECK-NOT: memref.load %[[X]]
+// CHECK: return
+func.func private @runs(%x: tensor<4x15x16xbf16>, %w: tensor<16x3x16xbf16>) -> tensor<4x16x16xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+  %zero = arith.constant 0.000000e+00 : f32
+  %xe = tensor.empty() : tensor<4x15x16xf32>
+  %wide = linalg.generic {indexing_maps = [affine_map<(a, b, c) -> (a, b, c)>, affine_map<(a, b, c) -> (a, b, c)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<4x15x16xbf16>) outs(%xe : tensor<4x15x16xf32>) {
+  ^bb0(%a: bf16, %b: f32):
+    %e = arith.extf %a : bf16 to f32
+    linalg.yield %e : f32
+  } -> tensor<4x15x16xf32>
+  %we = tensor.empty() : tensor<16x3x16xf32>
+  %weight = linalg.generic {indexing_maps = [affine_map<(a, b, c) -> (a, b, c)>, affine_map<(a, b, c) -> (a, b, c)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%w : tensor<16x3x16xbf16>) outs(%we : tensor<16x3x16xf32>) {
+  ^bb0(%a: bf16, %b: f32):
+    %e = arith.extf %a : bf16 to f32
+    linalg.yield %e : f32
+  } -> tensor<16x3x16xf32>
+  %padded = tensor.pad %wide low[0, 2, 0] high[0, 1, 0] {
+  ^bb0(%i: index, %j: index, %k: index):
+    tensor.yield %zero : f32
+  } : tensor<4x15x16xf32> to tensor<4x18x16xf32>
+  %empty = tensor.empty() : tensor<4x16x16xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x16x16xf32>) -> tensor<4x16x16xf32>
+  %product = linalg.generic {hfta.multiply = bf16, hfta.tile = array<i64: 16, 16, 16, 2, 2, 1>, indexing_maps = [affine_map<(n, p, o, t, c) -> (n, p + t, c)>, affine_map<(n, p, o, t, c) -> (o, t, c)>, affine_map<(n, p, o, t, c) -> (n, p, o)>], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%padded, %weight : tensor<4x18x16xf32>, tensor<16x3x16xf32>) outs(%zeros : tensor<4x16x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %n = math.fma %a, %b, %s : f32
+    linalg.yield %n : f32
+  } -> tensor<4x16x16xf32>
+  return %product : tensor<4x16x16xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func private @short_rows(
+// CHECK-SAME: %[[X:[^ ,:]+]]: memref<16x3x12xf32>, %[[W:[^ ,:]+]]: memref<16x3x12xf32>
+// CHECK-NOT: vector.load
+// CHECK: memref.load %[[X]]
+// CHECK-NOT: vector.load %{{.+}} : memref<16x3x12xf32>
+// CHECK: return
+func.func private @short_rows(%x: tensor<16x3x12xf32>, %w: tensor<16x3x12xf32>) -> tensor<16x16xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+  %zero = arith.constant 0.000000e+00 : f32
+  %empty = tensor.empty() : tensor<16x16xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %product = linalg.generic {hfta.multiply = bf16, hfta.tile = array<i64: 16, 16, 16, 2, 2, 1>, indexing_maps = [affine_map<(n, o, t, c) -> (n, t, c)>, affine_map<(n, o, t, c) -> (o, t, c)>, affine_map<(n, o, t, c) -> (n, o)>], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%x, %w : tensor<16x3x12xf32>, tensor<16x3x12xf32>) outs(%zeros : tensor<16x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %n = math.fma %a, %b, %s : f32
+    linalg.yield %n : f32
+  } -> tensor<16x16xf32>
+  return %product : tensor<16x16xf32>
+}
+
+// -----
+
 // The threads that share a row add it up, and then each has every fourth of its
 // elements; one stores what belongs to the row. Behind the last row, of which
 // the block has more threads, there are no elements.

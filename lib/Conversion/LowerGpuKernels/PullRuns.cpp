@@ -1,0 +1,421 @@
+//===- PullRuns.cpp - Neighbouring elements together ----------------------===//
+//
+// A thread that asks for neighbours along an axis asks once: they are read of
+// memory together, padding is one condition for all of them, and what an
+// element isn't made anew for is done once. Whatever has no short way gives
+// them one by one.
+//===----------------------------------------------------------------------===//
+
+#include "ElementPuller.h"
+#include "ReshapedIndices.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// What a thread reads of memory at once at most. Tensors begin at multiples of
+/// that, in each copy's memory, too, and so do rows of as many elements.
+static constexpr int64_t kAccessBytes = 16;
+
+//===----------------------------------------------------------------------===//
+// Vectors
+//===----------------------------------------------------------------------===//
+
+Value hfta::findWhole(ArrayRef<Value> elements) {
+  Value whole;
+  for (auto [number, moved] : llvm::enumerate(elements)) {
+    Value element = moved;
+    if (auto bits = element.getDefiningOp<arith::BitcastOp>())
+      element = bits.getIn();
+    auto extract = element.getDefiningOp<vector::ExtractOp>();
+    if (!extract || (whole && extract.getSource() != whole) ||
+        extract.getStaticPosition() !=
+            ArrayRef<int64_t>{static_cast<int64_t>(number)})
+      return Value();
+    whole = extract.getSource();
+  }
+  bool isAll = whole && cast<VectorType>(whole.getType()).getNumElements() ==
+                            static_cast<int64_t>(elements.size());
+  return isAll ? whole : Value();
+}
+
+/// What elements are in a vector. Emulated, moving a float of 16 bits would be
+/// an operation on it, which there is none of.
+static Type getMovedType(Type type) {
+  return type.isBF16() ? IntegerType::get(type.getContext(), 16) : type;
+}
+
+static Value toType(OpBuilder &builder, Location loc, Value value, Type type) {
+  return value.getType() == type
+             ? value
+             : arith::BitcastOp::create(builder, loc, type, value).getResult();
+}
+
+/// The vector of these elements, if there are several; where they come from
+/// one, that.
+static Value join(OpBuilder &builder, Location loc, ArrayRef<Value> elements) {
+  if (elements.size() == 1)
+    return elements.front();
+  if (Value whole = findWhole(elements))
+    return whole;
+  Type moved = getMovedType(elements.front().getType());
+  SmallVector<Value> all;
+  for (Value element : elements)
+    all.push_back(toType(builder, loc, element, moved));
+  auto type = VectorType::get({static_cast<int64_t>(all.size())}, moved);
+  return vector::FromElementsOp::create(builder, loc, type, all);
+}
+
+/// The elements of such a vector, in their own type.
+static SmallVector<Value> split(OpBuilder &builder, Location loc, Value vector,
+                                Type type) {
+  auto joined = dyn_cast<VectorType>(vector.getType());
+  if (!joined)
+    return {vector};
+  SmallVector<Value> elements;
+  for (int64_t i = 0; i < joined.getNumElements(); ++i)
+    elements.push_back(
+        toType(builder, loc, vector::ExtractOp::create(builder, loc, vector, i),
+               type));
+  return elements;
+}
+
+/// What all of them are widened from, as far as constants can be narrow, too.
+static Type findNarrow(ArrayRef<Value> elements) {
+  Type narrow;
+  for (Value element : elements) {
+    auto wider = element.getDefiningOp<arith::ExtFOp>();
+    if (!wider || (narrow && wider.getIn().getType() != narrow))
+      return Type();
+    narrow = wider.getIn().getType();
+  }
+  return narrow;
+}
+
+/// The constants in a narrower type, if that loses nothing.
+static bool narrowConstants(ArrayRef<Value> elements, FloatType type,
+                            SmallVectorImpl<TypedAttr> &narrow) {
+  for (Value element : elements) {
+    FloatAttr constant;
+    if (!matchPattern(element, m_Constant(&constant)))
+      return false;
+    APFloat value = constant.getValue();
+    bool isInexact = false;
+    value.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                  &isInexact);
+    if (isInexact)
+      return false;
+    narrow.push_back(FloatAttr::get(type, value));
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Conditions
+//===----------------------------------------------------------------------===//
+
+FailureOr<SmallVector<Value>>
+ElementPuller::chooseRun(Value condition, MakeRun inside, MakeRun outside) {
+  if (!condition)
+    return inside();
+  setInsertionPoint(scopes.size() - 1);
+  Location loc = condition.getLoc();
+  // Its result's type follows from what is built in it.
+  auto open = scf::IfOp::create(builder, loc, condition, /*withElse=*/true);
+  std::array<SmallVector<Value>, 2> runs;
+  for (auto [number, make] : llvm::enumerate(std::array{inside, outside})) {
+    Block *block = &open->getRegion(number).front();
+    block->getTerminator()->erase();
+    scopes.push_back({block, open, true, true});
+    FailureOr<SmallVector<Value>> run = make();
+    scopes.pop_back();
+    if (failed(run))
+      return failure();
+    runs[number] = *run;
+  }
+  Type type = runs[0].front().getType();
+  SmallVector<TypedAttr> constants;
+  auto narrow = dyn_cast_or_null<FloatType>(findNarrow(runs[0]));
+  bool isNarrow = narrow && narrowConstants(runs[1], narrow, constants);
+  if (isNarrow)
+    for (Value &element : runs[0])
+      element = element.getDefiningOp<arith::ExtFOp>().getIn();
+  std::array<Value, 2> yielded;
+  for (auto [number, run] : llvm::enumerate(runs)) {
+    builder.setInsertionPointToEnd(&open->getRegion(number).front());
+    if (number == 1 && isNarrow)
+      for (auto [element, constant] : llvm::zip(run, constants))
+        element = arith::ConstantOp::create(builder, loc, constant);
+    yielded[number] = join(builder, loc, run);
+    scf::YieldOp::create(builder, loc, yielded[number]);
+  }
+  builder.setInsertionPoint(open);
+  auto branch = scf::IfOp::create(builder, loc, yielded[0].getType(), condition,
+                                  /*withElseRegion=*/true);
+  for (unsigned number : {0, 1})
+    branch->getRegion(number).takeBody(open->getRegion(number));
+  open.erase();
+  builder.setInsertionPointAfter(branch);
+  SmallVector<Value> elements =
+      split(builder, loc, branch.getResult(0), isNarrow ? narrow : type);
+  if (isNarrow)
+    for (Value &element : elements)
+      element = arith::ExtFOp::create(builder, loc, type, element);
+  return elements;
+}
+
+//===----------------------------------------------------------------------===//
+// Runs of tensors
+//===----------------------------------------------------------------------===//
+
+FailureOr<SmallVector<Value>> ElementPuller::pullOneByOne(Value tensor,
+                                                          const Run &run) {
+  SmallVector<Value> elements;
+  AffineExpr first = builder.getAffineDimExpr(0);
+  for (int64_t i = 0; i < run.count; ++i) {
+    SmallVector<Value> indices(run.indices);
+    indices[run.axis] = apply(first + i, indices[run.axis]);
+    FailureOr<Value> element = pull(tensor, indices);
+    if (failed(element))
+      return failure();
+    elements.push_back(*element);
+  }
+  return elements;
+}
+
+/// As few accesses as there can be.
+SmallVector<Value> ElementPuller::readRun(Value memory, Location loc,
+                                          const Run &run) {
+  auto type = cast<MemRefType>(memory.getType());
+  int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  int64_t atOnce = std::min(run.count, kAccessBytes / bytes);
+  setInsertionPoint(findLevel(run.indices));
+  SmallVector<Value> elements;
+  for (int64_t begin = 0; begin < run.count; begin += atOnce) {
+    SmallVector<Value> indices(run.indices);
+    indices[run.axis] =
+        apply(builder.getAffineDimExpr(0) + begin, indices[run.axis]);
+    setInsertionPoint(findLevel(indices));
+    Value vector = vector::LoadOp::create(
+        builder, loc, VectorType::get({atOnce}, type.getElementType()), memory,
+        indices, /*nontemporal=*/false, llvm::MaybeAlign(atOnce * bytes));
+    Type moved = getMovedType(type.getElementType());
+    if (moved != type.getElementType())
+      vector = vector::BitCastOp::create(
+          builder, loc, VectorType::get({atOnce}, moved), vector);
+    llvm::append_range(elements,
+                       split(builder, loc, vector, type.getElementType()));
+  }
+  return elements;
+}
+
+FailureOr<SmallVector<Value>> ElementPuller::pullRun(Value tensor,
+                                                     const Run &run) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  bool isWhole = type.getDimSize(run.axis) % run.count == 0 &&
+                 llvm::isPowerOf2_64(run.count);
+  if (!isWhole || owned.contains(tensor) || carried.contains(tensor))
+    return pullOneByOne(tensor, run);
+  if (Value memory = places.lookup(tensor)) {
+    Run simple = {simplify(tensor, run.indices), run.axis, run.count};
+    bool isLast = run.axis + 1 == static_cast<unsigned>(type.getRank());
+    return isLast ? readRun(memory, tensor.getLoc(), simple)
+                  : pullOneByOne(tensor, run);
+  }
+  Operation *op = tensor.getDefiningOp();
+  using Elements = FailureOr<SmallVector<Value>>;
+  return llvm::TypeSwitch<Operation *, Elements>(op)
+      .Case([&](linalg::GenericOp generic) {
+        return computeRun(generic, cast<OpResult>(tensor), run);
+      })
+      .Case([&](linalg::TransposeOp transpose) {
+        Run from = run;
+        for (auto [to, axis] : llvm::enumerate(transpose.getPermutation())) {
+          from.indices[axis] = run.indices[to];
+          if (to == run.axis)
+            from.axis = axis;
+        }
+        return pullRun(transpose.getInput(), from);
+      })
+      .Case([&](tensor::PadOp pad) { return pullPaddedRun(pad, run); })
+      .Case([&](tensor::InsertSliceOp insertion) {
+        return pullInsertedRun(insertion, run);
+      })
+      .Case([&](tensor::CollapseShapeOp reshape) {
+        return pullReshapedRun(reshape, run);
+      })
+      .Case([&](tensor::ExpandShapeOp reshape) {
+        return pullReshapedRun(reshape, run);
+      })
+      .Default([&](Operation *) { return pullOneByOne(tensor, run); });
+}
+
+/// Padding along other axes is a condition of all of the run.
+FailureOr<SmallVector<Value>> ElementPuller::pullPaddedRun(tensor::PadOp op,
+                                                           const Run &run) {
+  Value padding = op.getConstantPaddingValue();
+  bool isPadded = op.getSourceType().getDimSize(run.axis) !=
+                  op.getResultType().getDimSize(run.axis);
+  if (!padding || isPadded)
+    return pullOneByOne(op, run);
+  FailureOr<PaddedIndices> padded = findUnpadded(op, run.indices);
+  if (failed(padded))
+    return failure();
+  return chooseRun(
+      padded->isInside,
+      [&] {
+        return pullRun(op.getSource(), {padded->indices, run.axis, run.count});
+      },
+      [&]() -> FailureOr<SmallVector<Value>> {
+        FailureOr<Value> value = computeScalar(padding);
+        if (failed(value))
+          return failure();
+        return SmallVector<Value>(run.count, *value);
+      });
+}
+
+/// Where all of the axis is inserted, all of a run is or nothing. What it is
+/// inserted into is constant, as padding is.
+FailureOr<SmallVector<Value>>
+ElementPuller::pullInsertedRun(tensor::InsertSliceOp op, const Run &run) {
+  bool isConstant = op.getDest().getDefiningOp<linalg::FillOp>();
+  bool isOfRank = op.getSourceType().getRank() == op.getDestType().getRank();
+  if (!isConstant || !isOfRank ||
+      op.getSourceType().getDimSize(run.axis) !=
+          op.getDestType().getDimSize(run.axis))
+    return pullOneByOne(op, run);
+  FailureOr<InsertedIndices> found = findInserted(op, run.indices);
+  if (failed(found))
+    return failure();
+  return chooseRun(
+      found->isInside,
+      [&] {
+        return pullRun(op.getSource(), {found->indices, run.axis, run.count});
+      },
+      [&] { return pullOneByOne(op.getDest(), run); });
+}
+
+/// The last axis of a group that has more than one element.
+static std::optional<int64_t> findInnermost(ArrayRef<int64_t> group,
+                                            ArrayRef<int64_t> shape) {
+  for (int64_t axis : llvm::reverse(group))
+    if (shape[axis] > 1)
+      return axis;
+  return std::nullopt;
+}
+
+template <typename Reshape>
+FailureOr<SmallVector<Value>> ElementPuller::pullReshapedRun(Reshape op,
+                                                             const Run &run) {
+  constexpr bool collapses = std::is_same_v<Reshape, tensor::CollapseShapeOp>;
+  ArrayRef<int64_t> larger =
+      collapses ? op.getSrcType().getShape() : op.getResultType().getShape();
+  std::optional<unsigned> axis;
+  for (auto [number, group] : llvm::enumerate(op.getReassociationIndices())) {
+    std::optional<int64_t> inner = findInnermost(group, larger);
+    if (!inner)
+      continue;
+    if (collapses && number == run.axis)
+      axis = *inner;
+    if (!collapses && *inner == static_cast<int64_t>(run.axis))
+      axis = number;
+  }
+  // A row of the source goes on as far as the run does.
+  if (!axis || op.getSrcType().getDimSize(*axis) % run.count != 0)
+    return pullOneByOne(op, run);
+  SmallVector<Value> from;
+  for (AffineExpr expression :
+       getSourceIndices(op, getDims(run.indices.size())))
+    from.push_back(apply(expression, run.indices));
+  return pullRun(op.getSrc(), {from, *axis, run.count});
+}
+
+/// What depends on the run's axis is computed for each element, the rest once.
+FailureOr<SmallVector<Value>> ElementPuller::computeRun(linalg::GenericOp op,
+                                                        OpResult result,
+                                                        const Run &run) {
+  AffineMap map = op.getIndexingMapMatchingResult(result);
+  if (op.getNumReductionLoops() > 0 || !map.isPermutation())
+    return pullOneByOne(result, run);
+  SmallVector<Value> loops(op.getNumLoops());
+  for (auto [expression, index] : llvm::zip(map.getResults(), run.indices))
+    loops[cast<AffineDimExpr>(expression).getPosition()] = index;
+  unsigned loop = map.getDimPosition(run.axis);
+  Block *body = op.getBody();
+  DenseMap<Value, SmallVector<Value>> operands;
+  SmallVector<Value> elements;
+  for (int64_t i = 0; i < run.count; ++i) {
+    SmallVector<Value> own(loops);
+    own[loop] = apply(builder.getAffineDimExpr(0) + i, loops[loop]);
+    IRMapping known;
+    auto find = [&](Value value) -> FailureOr<Value> {
+      if (auto number = value.getDefiningOp<linalg::IndexOp>())
+        return own[number.getDim()];
+      auto argument = dyn_cast<BlockArgument>(value);
+      if (!argument || argument.getOwner() != body)
+        return computeScalar(value);
+      SmallVector<Value> &all = operands[argument];
+      if (all.empty()) {
+        FailureOr<SmallVector<Value>> pulled =
+            pullOperandRun(op, op->getOpOperand(argument.getArgNumber()), loops,
+                           loop, run.count);
+        if (failed(pulled))
+          return failure();
+        all = *pulled;
+      }
+      return all[i];
+    };
+    FailureOr<Value> element =
+        compute(body->getTerminator()->getOperand(result.getResultNumber()),
+                known, find);
+    if (failed(element))
+      return failure();
+    elements.push_back(*element);
+  }
+  return elements;
+}
+
+FailureOr<SmallVector<Value>>
+ElementPuller::pullOperandRun(linalg::GenericOp op, OpOperand &operand,
+                              ArrayRef<Value> loops, unsigned loop,
+                              int64_t count) {
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  std::optional<unsigned> axis;
+  bool isAlong = false, isOther = false;
+  for (auto [number, expression] : llvm::enumerate(map.getResults())) {
+    if (!expression.isFunctionOfDim(loop))
+      continue;
+    isOther |= isAlong || !isa<AffineDimExpr>(expression);
+    isAlong = true;
+    axis = number;
+  }
+  bool isTensor = isa<RankedTensorType>(operand.get().getType());
+  if (!isTensor || !isAlong) {
+    FailureOr<Value> element = pullOperand(op, operand, loops);
+    if (failed(element))
+      return failure();
+    return SmallVector<Value>(count, *element);
+  }
+  if (isOther) {
+    SmallVector<Value> elements;
+    for (int64_t i = 0; i < count; ++i) {
+      SmallVector<Value> own(loops);
+      own[loop] = apply(builder.getAffineDimExpr(0) + i, own[loop]);
+      FailureOr<Value> element = pullOperand(op, operand, own);
+      if (failed(element))
+        return failure();
+      elements.push_back(*element);
+    }
+    return elements;
+  }
+  SmallVector<Value> indices;
+  for (AffineExpr expression : map.getResults())
+    indices.push_back(apply(expression, loops));
+  return pullRun(operand.get(), {indices, *axis, count});
+}
