@@ -306,6 +306,7 @@ ExitCode Compiler::runPasses(const PhaseInfo &before, const PhaseInfo &phase) {
   settings.cuts = options.cuts;
   settings.plansMemory = plansMemory;
   settings.byElements = options.target == TargetKind::cuda;
+  settings.accumulates = accumulates(options.emit);
   settings.verifySums = std::getenv("HFTA_VERIFY_SUMS") != nullptr;
   FailureOr<Job> job = Job::read(*loaded.module);
   if (failed(job))

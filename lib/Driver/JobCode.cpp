@@ -13,6 +13,10 @@ static llvm::StringRef getTargetName(TargetKind kind) {
   return getTarget(kind).name;
 }
 
+bool hfta::accumulates(Phase phase) {
+  return phase == Phase::library || phase == Phase::object;
+}
+
 ExitCode hfta::checkTarget(ModuleOp module, Phase phase,
                            const DriverOptions &options,
                            llvm::raw_ostream &errors) {
@@ -22,6 +26,14 @@ ExitCode hfta::checkTarget(ModuleOp module, Phase phase,
   if (!target && !hasKernels)
     return ExitCode::done;
   TargetKind kind = target ? target.getKind() : TargetKind::cpu;
+  if (kind == options.target && accumulates(options.emit) &&
+      module->hasAttr(HftaDialect::kStoresGradientsAttrName)) {
+    errors << "hftac: error: the module is for an executable, whose steps have "
+              "one backward; a library's, or an object's, may have several\n"
+              "hint: compile the job itself with '--emit="
+           << getPhase(options.emit).name << "'\n";
+    return ExitCode::usage;
+  }
   if (kind == options.target)
     return ExitCode::done;
   errors << "hftac: error: the module is for '--target=" << getTargetName(kind)

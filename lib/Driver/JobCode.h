@@ -16,8 +16,12 @@ inline std::string getSymbolPrefix(llvm::StringRef job) {
   return (job + "/").str();
 }
 
-/// Whether a module in a phase is for the options' target, if it is for one;
-/// writes to `errors` what is against it.
+/// Whether who links what a phase gives may ask for several backwards before an
+/// update.
+bool accumulates(Phase phase);
+
+/// Whether a module in a phase is for the options' target, if it is for one,
+/// and for what is to come of it; writes to `errors` what is against it.
 ExitCode checkTarget(ModuleOp module, Phase phase, const DriverOptions &options,
                      llvm::raw_ostream &errors);
 /// Whether the options' target trains such a job, after all that is planned.

@@ -23,6 +23,7 @@ static void addTrain(OpPassManager &pm, const PipelineSettings &settings) {
 static void addPlanned(OpPassManager &pm, const PipelineSettings &settings) {
   PlannedPipelineOptions options;
   options.byElements = settings.byElements;
+  options.accumulates = settings.accumulates;
   buildPlannedPipeline(pm, options);
 }
 

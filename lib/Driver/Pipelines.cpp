@@ -65,6 +65,8 @@ void hfta::buildPlannedPipeline(OpPassManager &pm,
   round.narrowsMemory = options.byElements;
   pm.addPass(createHftaRoundFactors(round));
   if (options.byElements) {
+    if (!options.accumulates)
+      pm.addPass(createHftaStoreGradients());
     addCleanUp(pm);
     pm.addPass(createHftaRemakeSaved());
     pm.addNestedPass<func::FuncOp>(createHftaSinkReshapes());

@@ -39,6 +39,11 @@ struct PlannedPipelineOptions : PassPipelineOptions<PlannedPipelineOptions> {
           "form kernels for threads that compute single elements, as "
           "a GPU's do"),
       llvm::cl::init(false)};
+  Option<bool> accumulates{
+      *this, "accumulates",
+      llvm::cl::desc("several backwards may come before an update, which adds "
+                     "up their gradients"),
+      llvm::cl::init(false)};
 };
 
 /// Tasks to kernels on planned memory.

@@ -77,6 +77,26 @@ def HftaRemakeSaved : Pass<"hfta-remake-saved", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::hfta::HftaDialect"];
 }
 
+def HftaStoreGradients : Pass<"hfta-store-gradients", "::mlir::ModuleOp"> {
+  let summary = "Store gradients that a step adds to once";
+  let description = [{
+    With one micro-batch a step's gradient is what its backward computes: it is
+    stored, not added to zeros, and the update doesn't clear it. Programs of which
+    somebody may ask for several backwards before an update (`NAME_accumulate` of
+    a library) aren't given this pass.
+
+    ```mlir
+    %old = hfta.read @"fc.weight/gradient" : tensor<10x64xf32>
+    %sum = hfta.add %old, %gradient : …
+    hfta.write %sum, @"fc.weight/gradient"
+    // and in the update
+    hfta.write %zero, @"fc.weight/gradient"
+    // ==>
+    hfta.write %gradient, @"fc.weight/gradient"
+    ```
+  }];
+}
+
 def HftaSinkReshapes : Pass<"hfta-sink-reshapes", "::mlir::func::FuncOp"> {
   let summary = "Move reshapes and transposes out of the way of kernels";
   let description = [{

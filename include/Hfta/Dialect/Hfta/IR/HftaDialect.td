@@ -64,6 +64,10 @@ def Hfta_Dialect : Dialect {
     /// driver notes it when it has scheduled a training.
     static constexpr llvm::StringLiteral kStepSecondsAttrName =
         "hfta.step_seconds";
+    /// Module attribute: a backward's gradients take the place of those before,
+    /// so that no second one may come before an update.
+    static constexpr llvm::StringLiteral kStoresGradientsAttrName =
+        "hfta.stores_gradients";
     /// Function attribute: the task that a function computes (#hfta.task).
     static constexpr llvm::StringLiteral kTaskAttrName = "hfta.task";
     /// Argument and result attribute: a port's name.

@@ -1,0 +1,124 @@
+//===- StoreGradients.cpp - Gradients of a single micro-batch -------------===//
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Transforms/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir::hfta {
+#define GEN_PASS_DEF_HFTASTOREGRADIENTS
+#include "Hfta/Transforms/Passes.h.inc"
+} // namespace mlir::hfta
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+namespace {
+/// Who reads and writes a gradient.
+struct GradientUses {
+  SmallVector<ReadOp> reads;
+  SmallVector<WriteOp> writes;
+};
+} // namespace
+
+/// What a value is cast from, if it is.
+static Value skipCast(Value value) {
+  auto cast = value.getDefiningOp<CastOp>();
+  return cast ? cast.getInput() : value;
+}
+
+/// The sum by which a write adds to what the variable, or its copy, holds.
+static AddOp findSum(WriteOp write) {
+  auto sum = skipCast(write.getValue()).getDefiningOp<AddOp>();
+  if (!sum || !sum->hasOneUse())
+    return AddOp();
+  auto reads = [&](Value operand) {
+    auto read = skipCast(operand).getDefiningOp<ReadOp>();
+    return read && read->hasOneUse() &&
+           read.getVariable() == write.getVariable() &&
+           read.getCopy() == write.getCopy();
+  };
+  return reads(sum.getLhs()) || reads(sum.getRhs()) ? sum : AddOp();
+}
+
+static ReadOp getOld(AddOp sum, StringRef variable) {
+  for (Value operand : sum->getOperands()) {
+    auto read = skipCast(operand).getDefiningOp<ReadOp>();
+    if (read && read.getVariable() == variable)
+      return read;
+  }
+  return ReadOp();
+}
+
+static bool isZero(Value value) {
+  DenseElementsAttr elements;
+  if (auto broadcast = value.getDefiningOp<BroadcastOp>())
+    return isZero(broadcast.getInput());
+  return matchPattern(value, m_Constant(&elements)) && elements.isSplat() &&
+         elements.getSplatValue<APFloat>().isZero();
+}
+
+/// Whether each copy's gradient is added to once, by a task in which nobody
+/// else reads it, and otherwise only cleared.
+static bool isAddedToOnce(const GradientUses &uses) {
+  llvm::SmallDenseSet<int64_t> copies;
+  for (WriteOp write : uses.writes) {
+    if (isZero(write.getValue()))
+      continue;
+    AddOp sum = findSum(write);
+    if (!sum || !copies.insert(write.getCopy().value_or(-1)).second)
+      return false;
+    ReadOp old = getOld(sum, write.getVariable());
+    for (ReadOp read : uses.reads)
+      if (read != old && read.getCopy() == old.getCopy() &&
+          read->getBlock() == old->getBlock())
+        return false;
+  }
+  return !copies.empty();
+}
+
+static void store(const GradientUses &uses) {
+  for (WriteOp write : uses.writes) {
+    if (isZero(write.getValue())) {
+      write.erase();
+      continue;
+    }
+    AddOp sum = findSum(write);
+    ReadOp old = getOld(sum, write.getVariable());
+    bool isLeft = skipCast(sum.getLhs()).getDefiningOp() == old;
+    sum.replaceAllUsesWith(isLeft ? sum.getRhs() : sum.getLhs());
+  }
+}
+
+namespace {
+struct StoreGradientsPass
+    : hfta::impl::HftaStoreGradientsBase<StoreGradientsPass> {
+  using HftaStoreGradientsBase::HftaStoreGradientsBase;
+
+  void runOnOperation() override {
+    FailureOr<Job> job = Job::read(getOperation());
+    if (failed(job))
+      return signalPassFailure();
+    if (!job->training || job->microBatches != 1)
+      return;
+    llvm::StringMap<GradientUses> uses;
+    getOperation()->walk([&](Operation *op) {
+      if (auto read = dyn_cast<ReadOp>(op))
+        uses[read.getVariable()].reads.push_back(read);
+      else if (auto write = dyn_cast<WriteOp>(op))
+        uses[write.getVariable()].writes.push_back(write);
+    });
+    for (auto variable : getOperation().getOps<VariableOp>()) {
+      const GradientUses &own = uses[variable.getSymName()];
+      if (variable.getRole() != Role::gradient || !isAddedToOnce(own))
+        continue;
+      store(own);
+      getOperation()->setAttr(HftaDialect::kStoresGradientsAttrName,
+                              UnitAttr::get(&getContext()));
+    }
+  }
+};
+} // namespace

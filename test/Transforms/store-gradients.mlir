@@ -1,0 +1,93 @@
+// RUN: hfta-opt %s -hfta-store-gradients -canonicalize | FileCheck %s -enable-var-scope
+// RUN: sed 's/micro_batches = 1/micro_batches = 2/' %s | hfta-opt -hfta-store-gradients -canonicalize | FileCheck %s --check-prefix=ADDED
+module attributes {hfta.job = {name = "j", training = true, fuse = true, optimizer = "sgd", optimizer_flags = [], copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, hyper_parameters = [], schedule = {kind = "constant", warmup = array<f64>, minimum = array<f64>, step_size = array<f64>, gamma = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}} {
+// CHECK: hfta.stores_gradients
+// ADDED-NOT: hfta.stores_gradients
+hfta.variable @w {role = #hfta.role<parameter>} : tensor<4xf32, #hfta.copies<2>>
+hfta.variable @g {role = #hfta.role<gradient>} : tensor<4xbf16, #hfta.copies<2>>
+hfta.variable @read {role = #hfta.role<gradient>} : tensor<4xf32, #hfta.copies<2>>
+hfta.variable @twice {role = #hfta.role<gradient>} : tensor<4xf32, #hfta.copies<2>>
+hfta.variable @state {role = #hfta.role<optimizer_state>} : tensor<4xf32, #hfta.copies<2>>
+hfta.variable @apart {role = #hfta.role<gradient>} : tensor<4xf32, #hfta.copies<2>>
+
+// What a gradient is computed in needn't be what it is stored in.
+// CHECK-LABEL: func.func @backward(
+// CHECK: %[[D:.+]] = hfta.read @w
+// CHECK: %[[N:.+]] = hfta.cast %[[D]] : tensor<4xf32, #hfta.copies<2>> to bf16
+// CHECK: hfta.write %[[N]], @g
+// ADDED-LABEL: func.func @backward(
+// ADDED: hfta.read @g
+// What the task itself reads, what it adds to twice, and what is no gradient,
+// stay sums.
+// CHECK: hfta.read @read
+// CHECK: hfta.read @read
+// CHECK: %[[T:.+]] = hfta.read @twice
+// CHECK: %[[S:.+]] = hfta.add %[[T]], %[[D]]
+// CHECK: hfta.write %[[S]], @twice
+// CHECK: hfta.read @state
+// Each copy has a gradient of its own.
+// CHECK: %[[FIRST:.+]] = hfta.unstack %[[D]]
+// CHECK: %[[SECOND:.+]] = hfta.unstack %[[D]]
+// CHECK: hfta.write %[[FIRST]], @apart copy 0
+// CHECK: hfta.write %[[SECOND]], @apart copy 1
+func.func @backward() attributes {hfta.task = #hfta.task<backward, 0>} {
+  %d = hfta.read @w : tensor<4xf32, #hfta.copies<2>>
+  %old = hfta.read @g : tensor<4xbf16, #hfta.copies<2>>
+  %wide = hfta.cast %old : tensor<4xbf16, #hfta.copies<2>> to f32
+  %sum = hfta.add %wide, %d : tensor<4xf32, #hfta.copies<2>>, tensor<4xf32, #hfta.copies<2>>
+  %narrow = hfta.cast %sum : tensor<4xf32, #hfta.copies<2>> to bf16
+  hfta.write %narrow, @g : tensor<4xbf16, #hfta.copies<2>>
+  %r = hfta.read @read : tensor<4xf32, #hfta.copies<2>>
+  %rs = hfta.add %r, %d : tensor<4xf32, #hfta.copies<2>>, tensor<4xf32, #hfta.copies<2>>
+  hfta.write %rs, @read : tensor<4xf32, #hfta.copies<2>>
+  %again = hfta.read @read : tensor<4xf32, #hfta.copies<2>>
+  hfta.write %again, @w : tensor<4xf32, #hfta.copies<2>>
+  %t = hfta.read @twice : tensor<4xf32, #hfta.copies<2>>
+  %ts = hfta.add %t, %d : tensor<4xf32, #hfta.copies<2>>, tensor<4xf32, #hfta.copies<2>>
+  hfta.write %ts, @twice : tensor<4xf32, #hfta.copies<2>>
+  %o = hfta.read @state : tensor<4xf32, #hfta.copies<2>>
+  %os = hfta.add %o, %d : tensor<4xf32, #hfta.copies<2>>, tensor<4xf32, #hfta.copies<2>>
+  hfta.write %os, @state : tensor<4xf32, #hfta.copies<2>>
+  %d0 = hfta.unstack %d[0] : tensor<4xf32, #hfta.copies<2>> -> tensor<4xf32>
+  %d1 = hfta.unstack %d[1] : tensor<4xf32, #hfta.copies<2>> -> tensor<4xf32>
+  %a0 = hfta.read @apart copy 0 : tensor<4xf32>
+  %s0 = hfta.add %a0, %d0 : tensor<4xf32>, tensor<4xf32>
+  hfta.write %s0, @apart copy 0 : tensor<4xf32>
+  %a1 = hfta.read @apart copy 1 : tensor<4xf32>
+  %s1 = hfta.add %d1, %a1 : tensor<4xf32>, tensor<4xf32>
+  hfta.write %s1, @apart copy 1 : tensor<4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @other(
+// CHECK: hfta.write %{{.+}}, @twice
+// CHECK: return
+func.func @other() attributes {hfta.task = #hfta.task<backward, 1>} {
+  %d = hfta.read @w : tensor<4xf32, #hfta.copies<2>>
+  %t = hfta.read @twice : tensor<4xf32, #hfta.copies<2>>
+  %ts = hfta.add %t, %d : tensor<4xf32, #hfta.copies<2>>, tensor<4xf32, #hfta.copies<2>>
+  hfta.write %ts, @twice : tensor<4xf32, #hfta.copies<2>>
+  return
+}
+
+// Only what is added to is cleared.
+// CHECK-LABEL: func.func @update(
+// CHECK: hfta.read @g
+// CHECK-NOT: hfta.write %{{.+}}, @g
+// CHECK: hfta.write %{{.+}}, @twice
+// CHECK-NOT: hfta.write %{{.+}}, @apart
+// CHECK: return
+// ADDED-LABEL: func.func @update(
+// ADDED: hfta.write %{{.+}}, @g
+func.func @update() attributes {hfta.task = #hfta.task<update, 0>} {
+  %g = hfta.read @g : tensor<4xbf16, #hfta.copies<2>>
+  %wide = hfta.cast %g : tensor<4xbf16, #hfta.copies<2>> to f32
+  hfta.write %wide, @w : tensor<4xf32, #hfta.copies<2>>
+  %narrow = hfta.constant dense<0.0> : tensor<4xbf16>
+  hfta.write %narrow, @g : tensor<4xbf16>
+  %zero = hfta.constant dense<0.0> : tensor<4xf32>
+  hfta.write %zero, @twice : tensor<4xf32>
+  hfta.write %zero, @apart : tensor<4xf32>
+  return
+}
+}
