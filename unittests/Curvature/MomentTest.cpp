@@ -6,11 +6,6 @@
 #include "JitProgram.h"
 #include "NaiveMoment.h"
 
-#include "Hfta/Dialect/Hfta/IR/Job.h"
-#include "Hfta/InitAll.h"
-
-#include "mlir/Parser/Parser.h"
-
 #include "gtest/gtest.h"
 
 #include <cmath>
@@ -104,32 +99,6 @@ std::string printModule(const MomentCase &moment, const Sizes &result,
          body + "    return\n  }\n}\n";
 }
 
-MLIRContext &getContext() {
-  static MLIRContext *context = [] {
-    static DialectRegistry registry;
-    registerAllDialects(registry);
-    registerAllPasses();
-    return new MLIRContext(registry);
-  }();
-  context->loadAllAvailableDialects();
-  return *context;
-}
-
-std::unique_ptr<JitProgram> compile(const std::string &text, int threads) {
-  OwningOpRef<ModuleOp> module =
-      parseSourceString<ModuleOp>(text, &getContext());
-  if (!module)
-    return nullptr;
-  Job job;
-  job.name = "check";
-  job.copies = kCopies;
-  job.training = false;
-  job.write(*module);
-  if (failed(lowerTasks(*module)))
-    return nullptr;
-  return JitProgram::create(*module, threads);
-}
-
 /// Numbers in [-1, 1) that differ between copies.
 double draw(int64_t copy, int64_t index) {
   uint64_t mixed = static_cast<uint64_t>(index + 1) * 2654435761u +
@@ -150,8 +119,8 @@ void check(const MomentCase &moment, const std::string &element,
   int64_t ofEach = moment.blockColumns ? (columns + side - 1) / side : 1;
   Sizes result = {static_cast<int64_t>(rows.size()) * ofEach,
                   side * (side + 1) / 2};
-  std::unique_ptr<JitProgram> program =
-      compile(printModule(moment, result, element, withConvolution), threads);
+  std::unique_ptr<JitProgram> program = JitProgram::compile(
+      printModule(moment, result, element, withConvolution), kCopies, threads);
   ASSERT_TRUE(program);
   const hfta_tensor *x = program->find("x"), *m = program->find("m");
   ASSERT_TRUE(x && m);
@@ -357,7 +326,7 @@ TEST(UnpackSymmetric, GivesWholeMatrices) {
   for (int64_t side : {0, 1, 5, 15, 16, 17, 31, 32, 33, 40, 131}) {
     Sizes packed = {3, side * (side + 1) / 2}, whole = {3, side, side};
     std::string p = printType(packed, "f32"), w = printType(whole, "f32");
-    std::unique_ptr<JitProgram> program = compile(
+    std::unique_ptr<JitProgram> program = JitProgram::compile(
         "module attributes {hfta.phase = \"train\"} {\n"
         "  hfta.variable @p {role = #hfta.role<parameter>} : " +
             p + "\n  hfta.variable @w {role = #hfta.role<parameter>} : " + w +
@@ -365,7 +334,7 @@ TEST(UnpackSymmetric, GivesWholeMatrices) {
             "#hfta.task<infer, -1>} {\n    %p = hfta.read @p : " +
             p + "\n    %w = hfta.unpack_symmetric %p : " + p +
             "\n    hfta.write %w, @w : " + w + "\n    return\n  }\n}\n",
-        2);
+        kCopies, 2);
     ASSERT_TRUE(program);
     const hfta_tensor *from = program->find("p"), *to = program->find("w");
     ASSERT_TRUE(from && to);

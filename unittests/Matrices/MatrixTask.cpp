@@ -2,12 +2,6 @@
 
 #include "MatrixTask.h"
 
-#include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
-#include "Hfta/Dialect/Hfta/IR/Job.h"
-#include "Hfta/InitAll.h"
-
-#include "mlir/Parser/Parser.h"
-
 using namespace mlir;
 using namespace mlir::hfta;
 
@@ -54,21 +48,8 @@ std::unique_ptr<MatrixTask> MatrixTask::compile(
     const std::string &op, const std::vector<Variable> &operands,
     const std::vector<Variable> &results, int64_t copies, int threads) {
   std::unique_ptr<MatrixTask> task(new MatrixTask);
-  DialectRegistry registry;
-  registerAllDialects(registry);
-  task->context = std::make_unique<MLIRContext>(registry);
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(
-      writeModule(op, operands, results, copies), task->context.get());
-  if (!module)
-    return nullptr;
-  Job job;
-  job.name = "check";
-  job.copies = copies;
-  job.training = false;
-  job.write(*module);
-  if (failed(lowerTasks(*module)))
-    return nullptr;
-  task->program = JitProgram::create(*module, threads);
+  task->program = JitProgram::compile(
+      writeModule(op, operands, results, copies), copies, threads);
   return task->program ? std::move(task) : nullptr;
 }
 

@@ -42,7 +42,6 @@ private:
   MatrixTask();
   void *getMemory(const std::string &name, int64_t copy);
 
-  std::unique_ptr<MLIRContext> context;
   std::unique_ptr<JitProgram> program;
 };
 

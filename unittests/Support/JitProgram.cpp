@@ -3,9 +3,12 @@
 #include "JitProgram.h"
 #include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
+#include "Hfta/Dialect/Hfta/IR/Job.h"
 #include "Hfta/Driver/Pipelines.h"
+#include "Hfta/InitAll.h"
 #include "Hfta/Target/Cpu.h"
 
+#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -94,6 +97,24 @@ std::unique_ptr<JitProgram> JitProgram::create(ModuleOp module, int threads) {
   if (!jit->allocate(threads))
     return nullptr;
   return jit;
+}
+
+std::unique_ptr<JitProgram> JitProgram::compile(StringRef text, int64_t copies,
+                                                int threads) {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  MLIRContext context(registry);
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+  if (!module)
+    return nullptr;
+  Job job;
+  job.name = "check";
+  job.copies = copies;
+  job.training = false;
+  job.write(*module);
+  if (failed(lowerTasks(*module)))
+    return nullptr;
+  return create(*module, threads);
 }
 
 JitProgram::~JitProgram() {

@@ -30,6 +30,11 @@ public:
   /// Null, with a message on stderr, if LLVM refuses the module. The module
   /// may go away afterwards.
   static std::unique_ptr<JitProgram> create(ModuleOp module, int threads);
+  /// Of a module of tasks, of phase `train`, as text, but for its job, which is
+  /// inference of so many copies. Null, with diagnostics, if it doesn't
+  /// compile.
+  static std::unique_ptr<JitProgram> compile(llvm::StringRef text,
+                                             int64_t copies, int threads);
   ~JitProgram();
 
   /// Runs the first task of a part for all copies.
