@@ -197,14 +197,15 @@ bool KernelFormer::isProducerFor(Operation *op, Operation *root) {
          (!joins.byElements || countElements(op) == countElements(root)) &&
          llvm::none_of(membersOf[root], [&](Operation *member) {
            return isProducer(member) ||
-                  (joins.byElements && isa<ReduceOp, ScatterAddOp>(member));
+                  (joins.byElements &&
+                   (isa<ReduceOp>(member) || isScatteredSum(member)));
          });
 }
 
 /// Where each element is computed by itself, a sum of it is added up once, too,
 /// if it has as many elements as the kernel.
 bool KernelFormer::isSumOfElements(Operation *op, Operation *root) {
-  return joins.byElements && isa<ReduceOp, ScatterAddOp>(op) &&
+  return joins.byElements && (isa<ReduceOp>(op) || isScatteredSum(op)) &&
          (isElementwise(root) || isa<ReduceOp>(root)) &&
          llvm::none_of(membersOf[root], isProducer) &&
          getShape(op) == getShape(root);
@@ -256,7 +257,7 @@ KernelFormer::collectReaders(Operation *root) {
   ArrayRef<int64_t> elements = getElements(root);
   SmallVector<Reader> readers;
   for (Operation *op : membersOf[root])
-    if (!isProducer(op) && !isa<ScatterAddOp>(op))
+    if (!isProducer(op) && !isScatteredSum(op))
       readers.push_back(
           {op, terms.contains(op) ||
                    (isa<ReduceOp>(op) && !isReductionOfRows(op, root))});

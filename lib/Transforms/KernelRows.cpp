@@ -2,6 +2,7 @@
 
 #include "KernelRows.h"
 #include "Hfta/Target/ReferenceModel.h"
+#include "Kernels.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -98,7 +99,7 @@ bool hfta::areOfSameRows(ArrayRef<Operation *> members, Operation *op,
       rows = getShape(member);
   return !rows || llvm::all_of(all, [&](Operation *member) {
     // Who has a row would add up each of its elements once more.
-    if (isa<ScatterAddOp>(member))
+    if (isScatteredSum(member))
       return false;
     return isa<ReduceOp>(member)
                ? getShape(member) == *rows && isOfRows(member, elements)

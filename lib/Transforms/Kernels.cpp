@@ -24,6 +24,10 @@ bool hfta::isStored(Operation *op) {
   });
 }
 
+bool hfta::isScatteredSum(Operation *op) {
+  return isa<ScatterAddOp, SegmentSumOp>(op);
+}
+
 int64_t hfta::countBits(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   return type.getNumElements() * type.getElementTypeBitWidth();

@@ -20,6 +20,10 @@ bool isStructural(Operation *op);
 /// Whether somebody needs an op's result in memory as it is.
 bool isStored(Operation *op);
 
+/// Whether an op adds up what indices choose: each of its elements goes through
+/// updates of its own.
+bool isScatteredSum(Operation *op);
+
 /// Of one copy's tensor.
 int64_t countBits(Value value);
 

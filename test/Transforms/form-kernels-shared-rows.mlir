@@ -145,3 +145,44 @@ func.func @scattered() attributes {hfta.task = #hfta.task<backward, 0>} {
   hfta.write %y, @y : tensor<16x64xf32>
   return
 }
+
+// Nor has it sums of segments.
+hfta.variable @order {role = #hfta.role<input>} : tensor<40xi32>
+hfta.variable @offsets {role = #hfta.role<input>} : tensor<17xi32>
+// CHECK-LABEL: func.func @segments(
+// CHECK: hfta.kernel "segment_sum"(
+// CHECK: hfta.segment_sum
+// CHECK-NEXT: hfta.yield
+// CHECK: hfta.kernel "mul"(
+// CHECK: hfta.reduce sum
+// CHECK: hfta.mul
+// CHECK-NOT: hfta.segment_sum
+func.func @segments() attributes {hfta.task = #hfta.task<backward, 0>} {
+  %u = hfta.read @u : tensor<40x64xf32>
+  %o = hfta.read @order : tensor<40xi32>
+  %s = hfta.read @offsets : tensor<17xi32>
+  %g = hfta.segment_sum %u at %o in %s along 0 : tensor<40x64xf32>, tensor<40xi32>, tensor<17xi32>
+  %r = hfta.reduce sum %g over [1] : tensor<16x64xf32>
+  %b = hfta.broadcast %r to [16, 64] along [0] : tensor<16xf32>
+  %y = hfta.mul %g, %b : tensor<16x64xf32>, tensor<16x64xf32>
+  hfta.write %y, @y : tensor<16x64xf32>
+  return
+}
+
+// These join what as many elements are made of.
+// CHECK-LABEL: func.func @added_segments(
+// CHECK: hfta.kernel "add"(
+// CHECK: hfta.segment_sum
+// CHECK-NEXT: hfta.add
+// CHECK-NEXT: hfta.yield
+// CHECK-NOT: hfta.kernel
+func.func @added_segments() attributes {hfta.task = #hfta.task<backward, 0>} {
+  %u = hfta.read @u : tensor<40x64xf32>
+  %o = hfta.read @order : tensor<40xi32>
+  %s = hfta.read @offsets : tensor<17xi32>
+  %x = hfta.read @x : tensor<16x64xf32>
+  %h = hfta.segment_sum %u at %o in %s along 0 : tensor<40x64xf32>, tensor<40xi32>, tensor<17xi32>
+  %a = hfta.add %x, %h : tensor<16x64xf32>, tensor<16x64xf32>
+  hfta.write %a, @z : tensor<16x64xf32>
+  return
+}

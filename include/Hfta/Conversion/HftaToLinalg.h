@@ -50,7 +50,7 @@ void populateShapeToLinalgPatterns(const TypeConverter &converter,
                                    RewritePatternSet &patterns);
 void populateReduceToLinalgPatterns(const TypeConverter &converter,
                                     RewritePatternSet &patterns);
-/// Gather and scatter_add.
+/// Gather, scatter_add and segment_sum.
 void populateIndexingToLinalgPatterns(const TypeConverter &converter,
                                       RewritePatternSet &patterns);
 void populateContractToLinalgPatterns(const TypeConverter &converter,

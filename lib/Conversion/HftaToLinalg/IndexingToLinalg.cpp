@@ -1,4 +1,4 @@
-//===- IndexingToLinalg.cpp - Lowering of gather and scatter_add ----------===//
+//===- IndexingToLinalg.cpp - Lowering of gathers and scattered sums ------===//
 
 #include "Hfta/Conversion/HftaToLinalg.h"
 #include "LoweringUtils.h"
@@ -78,6 +78,33 @@ struct GatherLowering : public OpConversionPattern<GatherOp> {
   }
 };
 
+/// Loops of a step of 1 from zero over all of `sizes`, which carry a tensor.
+static Value
+buildLoops(OpBuilder &builder, Location loc, ArrayRef<int64_t> sizes,
+           Value initial,
+           llvm::function_ref<Value(OpBuilder &, Location, ValueRange iteration,
+                                    Value running)>
+               body) {
+  SmallVector<Value> begins(sizes.size(), createIndex(builder, loc, 0));
+  SmallVector<Value> steps(sizes.size(), createIndex(builder, loc, 1));
+  SmallVector<Value> ends = llvm::map_to_vector(
+      sizes, [&](int64_t size) { return createIndex(builder, loc, size); });
+  return scf::buildLoopNest(builder, loc, begins, ends, steps, initial,
+                            [&](OpBuilder &b, Location loc,
+                                ValueRange iteration,
+                                ValueRange running) -> scf::ValueVector {
+                              return {body(b, loc, iteration, running.front())};
+                            })
+      .results.front();
+}
+
+static Value createSum(OpBuilder &builder, Location loc, Value sum,
+                       Value term) {
+  if (isa<FloatType>(sum.getType()))
+    return arith::AddFOp::create(builder, loc, sum, term);
+  return arith::AddIOp::create(builder, loc, sum, term);
+}
+
 /// Loops that write where the indices say, one update after the other.
 struct ScatterAddLowering : public OpConversionPattern<ScatterAddOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -96,12 +123,8 @@ struct ScatterAddLowering : public OpConversionPattern<ScatterAddOp> {
     SmallVector<int64_t> sizes(getShape(indices));
     llvm::append_range(sizes, shape.take_front(axis));
     llvm::append_range(sizes, shape.drop_front(axis + 1));
-    SmallVector<Value> begins(sizes.size(), createIndex(rewriter, loc, 0));
-    SmallVector<Value> steps(sizes.size(), createIndex(rewriter, loc, 1));
-    SmallVector<Value> ends = llvm::map_to_vector(
-        sizes, [&](int64_t size) { return createIndex(rewriter, loc, size); });
     auto body = [&](OpBuilder &b, Location loc, ValueRange iteration,
-                    ValueRange running) -> scf::ValueVector {
+                    Value running) -> Value {
       ValueRange chosenAt = iteration.take_front(chosen);
       ValueRange before = iteration.slice(chosen, axis);
       ValueRange after = iteration.drop_front(chosen + axis);
@@ -112,12 +135,10 @@ struct ScatterAddLowering : public OpConversionPattern<ScatterAddOp> {
       target.push_back(place.position);
       llvm::append_range(source, after);
       llvm::append_range(target, after);
-      return {addAt(b, loc, running.front(), target, place.isInside,
-                    createExtract(b, loc, updates, source))};
+      return addAt(b, loc, running, target, place.isInside,
+                   createExtract(b, loc, updates, source));
     };
-    scf::LoopNest nest =
-        scf::buildLoopNest(rewriter, loc, begins, ends, steps, result, body);
-    rewriter.replaceOp(op, nest.results);
+    rewriter.replaceOp(op, buildLoops(rewriter, loc, sizes, result, body));
     return success();
   }
 
@@ -126,13 +147,55 @@ private:
   static Value addAt(OpBuilder &builder, Location loc, Value tensor,
                      ValueRange position, Value isInside, Value update) {
     Value old = createExtract(builder, loc, tensor, position);
-    Value sum;
-    if (isa<FloatType>(old.getType()))
-      sum = arith::AddFOp::create(builder, loc, old, update);
-    else
-      sum = arith::AddIOp::create(builder, loc, old, update);
+    Value sum = createSum(builder, loc, old, update);
     Value next = arith::SelectOp::create(builder, loc, isInside, sum, old);
     return tensor::InsertOp::create(builder, loc, next, tensor, position);
+  }
+};
+
+/// A loop over its own segment for each element.
+struct SegmentSumLowering : public OpConversionPattern<SegmentSumOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(SegmentSumOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value updates = adaptor.getUpdates(), offsets = adaptor.getOffsets();
+    ArrayRef<int64_t> shape = op.getResult().getType().getShape();
+    Type type = getElementType(updates);
+    Value result = tensor::EmptyOp::create(rewriter, loc, shape, type);
+    Value zero = createZero(rewriter, loc, type);
+    Value one = createIndex(rewriter, loc, 1);
+    auto body = [&](OpBuilder &b, Location loc, ValueRange iteration,
+                    Value running) -> Value {
+      Value segment = iteration[op.getAxis()];
+      Value next = arith::AddIOp::create(b, loc, segment, one);
+      auto loop = scf::ForOp::create(
+          b, loc, createNumberAt(b, loc, offsets, segment),
+          createNumberAt(b, loc, offsets, next), one, zero,
+          [&](OpBuilder &b, Location loc, Value number, ValueRange sum) {
+            SmallVector<Value> source(iteration);
+            source[op.getAxis()] =
+                createNumberAt(b, loc, adaptor.getOrder(), number);
+            Value update = createExtract(b, loc, updates, source);
+            scf::YieldOp::create(b, loc,
+                                 createSum(b, loc, sum.front(), update));
+          });
+      return tensor::InsertOp::create(b, loc, loop.getResult(0), running,
+                                      iteration);
+    };
+    rewriter.replaceOp(op, buildLoops(rewriter, loc, shape, result, body));
+    return success();
+  }
+
+private:
+  /// The number that a table of indices has at a place.
+  static Value createNumberAt(OpBuilder &builder, Location loc, Value table,
+                              Value place) {
+    return arith::IndexCastOp::create(
+        builder, loc, builder.getIndexType(),
+        createExtract(builder, loc, table, place));
   }
 };
 
@@ -140,6 +203,6 @@ private:
 
 void hfta::populateIndexingToLinalgPatterns(const TypeConverter &converter,
                                             RewritePatternSet &patterns) {
-  patterns.add<GatherLowering, ScatterAddLowering>(converter,
-                                                   patterns.getContext());
+  patterns.add<GatherLowering, ScatterAddLowering, SegmentSumLowering>(
+      converter, patterns.getContext());
 }

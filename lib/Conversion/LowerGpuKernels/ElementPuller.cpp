@@ -134,6 +134,9 @@ ElementPuller::compute(Value scalar, const IRMapping &known,
     return find(scalar);
   if (isa<linalg::IndexOp>(op))
     return find(scalar);
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return computeLoop(loop, cast<OpResult>(scalar).getResultNumber(), known,
+                       find);
   SmallVector<Value> operands;
   bool extracts = isa<tensor::ExtractOp>(op);
   for (Value operand : op->getOperands().drop_front(extracts)) {
@@ -156,6 +159,40 @@ ElementPuller::compute(Value scalar, const IRMapping &known,
   made->setOperands(operands);
   return remember(key,
                   made->getResult(cast<OpResult>(scalar).getResultNumber()));
+}
+
+/// A loop that carries scalars: each thread may go through it as often as it
+/// has to. What is computed in it isn't known outside, where its numbers may be
+/// none that a tensor has.
+FailureOr<Value>
+ElementPuller::computeLoop(scf::ForOp op, unsigned result,
+                           const IRMapping &known,
+                           llvm::function_ref<FailureOr<Value>(Value)> find) {
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) {
+    FailureOr<Value> value = compute(operand, known, find);
+    if (failed(value))
+      return failure();
+    operands.push_back(*value);
+  }
+  setInsertionPoint(scopes.size() - 1);
+  auto loop = scf::ForOp::create(builder, op.getLoc(), operands[0], operands[1],
+                                 operands[2], ArrayRef(operands).drop_front(3));
+  IRMapping inner(known);
+  inner.map(op.getInductionVar(), loop.getInductionVar());
+  inner.map(op.getRegionIterArgs(), loop.getRegionIterArgs());
+  enter(loop.getBody(), loop, /*isConditional=*/true, /*diverges=*/true);
+  llvm::scope_exit leaveLoop([&] { leave(); });
+  SmallVector<Value> yielded;
+  for (Value value : op.getYieldedValues()) {
+    FailureOr<Value> made = compute(value, inner, find);
+    if (failed(made))
+      return failure();
+    yielded.push_back(*made);
+  }
+  builder.setInsertionPointToEnd(loop.getBody());
+  scf::YieldOp::create(builder, op.getLoc(), yielded);
+  return loop.getResult(result);
 }
 
 FailureOr<Value> ElementPuller::computeScalar(Value scalar) {

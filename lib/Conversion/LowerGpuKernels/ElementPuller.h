@@ -126,6 +126,9 @@ private:
   /// `known` says.
   FailureOr<Value> compute(Value scalar, const IRMapping &known,
                            llvm::function_ref<FailureOr<Value>(Value)> find);
+  FailureOr<Value>
+  computeLoop(scf::ForOp op, unsigned result, const IRMapping &known,
+              llvm::function_ref<FailureOr<Value>(Value)> find);
   FailureOr<Value> computeScalar(Value scalar);
   FailureOr<Value> compute(Value tensor, ArrayRef<Value> indices);
 

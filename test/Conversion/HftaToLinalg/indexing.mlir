@@ -36,3 +36,26 @@ func.func @scatter_add(%u: tensor<6x8xf32>, %i: tensor<6xi64>) -> tensor<100x8xf
   %0 = hfta.scatter_add %u at %i along 0 size 100 : tensor<6x8xf32>, tensor<6xi64>
   return %0 : tensor<100x8xf32>
 }
+
+// Each element goes through the updates of its segment in their order.
+// CHECK-LABEL: func.func @segment_sum(
+// CHECK-SAME: %[[U:.*]]: tensor<4x6x8xf32>, %[[O:.*]]: tensor<6xi32>, %[[S:.*]]: tensor<101xi64>
+func.func @segment_sum(%u: tensor<4x6x8xf32>, %o: tensor<6xi32>, %s: tensor<101xi64>) -> tensor<4x100x8xf32> {
+  // CHECK-DAG: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+  // CHECK: scf.for %[[B:[^ ]+]] =
+  // CHECK: scf.for %[[SEGMENT:[^ ]+]] =
+  // CHECK: scf.for %[[C:[^ ]+]] = {{.*}} iter_args(%[[RUNNING:[^ ]+]] =
+  // CHECK: %[[NEXT:[^ ]+]] = arith.addi %[[SEGMENT]],
+  // CHECK: %[[S0:[^ ]+]] = tensor.extract %[[S]][%[[SEGMENT]]]
+  // CHECK: %[[BEGIN:[^ ]+]] = arith.index_cast %[[S0]]
+  // CHECK: %[[S1:[^ ]+]] = tensor.extract %[[S]][%[[NEXT]]]
+  // CHECK: %[[END:[^ ]+]] = arith.index_cast %[[S1]]
+  // CHECK: %[[TOTAL:[^ ]+]] = scf.for %[[N:[^ ]+]] = %[[BEGIN]] to %[[END]] step %{{.*}} iter_args(%[[SUM:[^ ]+]] = %[[ZERO]]) -> (f32)
+  // CHECK: %[[O0:[^ ]+]] = tensor.extract %[[O]][%[[N]]]
+  // CHECK: %[[PLACE:[^ ]+]] = arith.index_cast %[[O0]]
+  // CHECK: %[[UPDATE:[^ ]+]] = tensor.extract %[[U]][%[[B]], %[[PLACE]], %[[C]]]
+  // CHECK: arith.addf %[[SUM]], %[[UPDATE]]
+  // CHECK: tensor.insert %[[TOTAL]] into %[[RUNNING]][%[[B]], %[[SEGMENT]], %[[C]]]
+  %0 = hfta.segment_sum %u at %o in %s along 1 : tensor<4x6x8xf32>, tensor<6xi32>, tensor<101xi64>
+  return %0 : tensor<4x100x8xf32>
+}

@@ -390,3 +390,53 @@ func.func private @shared_rows(%x: tensor<60x32xf32>) -> (tensor<60x32xf32>, ten
   } -> tensor<60x32xf32>
   return %part, %sum : tensor<60x32xf32>, tensor<60xf32>
 }
+
+// -----
+
+// A loop whose ends others compute: a thread reads what its element's segment
+// adds up in it, and nothing of that outside, where there may be no such place.
+// CHECK-LABEL: func.func private @segments(
+// CHECK-SAME: %[[U:[^ ,:]+]]: memref<6x8xf32>, %[[ORDER:[^ ,:]+]]: memref<6xi32>, %[[OFFSETS:[^ ,:]+]]: memref<5xi32>, %[[OUT:[^ ,:]+]]: memref<4x8xf32>, %[[ITEM:[^ ,:]+]]: index
+// CHECK-SAME: hfta.items = 32 : i64
+// CHECK: %[[COLUMN:[^ ]+]] = affine.apply #{{.+}}()[%[[ITEM]]]
+// CHECK: %[[ROW:[^ ]+]] = affine.apply #{{.+}}()[%[[ITEM]]]
+// CHECK: %[[O0:[^ ]+]] = memref.load %[[OFFSETS]][%[[ROW]]]
+// CHECK: %[[BEGIN:[^ ]+]] = arith.index_cast %[[O0]]
+// CHECK: %[[O1:[^ ]+]] = memref.load %[[OFFSETS]]
+// CHECK: %[[END:[^ ]+]] = arith.index_cast %[[O1]]
+// CHECK: %[[TOTAL:[^ ]+]] = scf.for %[[N:[^ ]+]] = %[[BEGIN]] to %[[END]] step %{{.+}} iter_args(%[[SUM:[^ ]+]] = %{{.+}}) -> (f32) {
+// CHECK-NEXT: %[[P:[^ ]+]] = memref.load %[[ORDER]][%[[N]]]
+// CHECK-NEXT: %[[PLACE:[^ ]+]] = arith.index_cast %[[P]]
+// CHECK-NEXT: %[[UPDATE:[^ ]+]] = memref.load %[[U]][%[[PLACE]], %[[COLUMN]]]
+// CHECK-NEXT: %[[NEXT:[^ ]+]] = arith.addf %[[SUM]], %[[UPDATE]]
+// CHECK-NEXT: scf.yield %[[NEXT]]
+// CHECK-NEXT: }
+// CHECK: memref.store %[[TOTAL]], %[[OUT]]
+func.func private @segments(%u: tensor<6x8xf32>, %order: tensor<6xi32>, %offsets: tensor<5xi32>) -> tensor<4x8xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<4x8xf32>
+  %0 = scf.for %m = %c0 to %c4 step %c1 iter_args(%rows = %empty) -> tensor<4x8xf32> {
+    %1 = scf.for %n = %c0 to %c8 step %c1 iter_args(%row = %rows) -> tensor<4x8xf32> {
+      %next = arith.addi %m, %c1 : index
+      %o0 = tensor.extract %offsets[%m] : tensor<5xi32>
+      %begin = arith.index_cast %o0 : i32 to index
+      %o1 = tensor.extract %offsets[%next] : tensor<5xi32>
+      %end = arith.index_cast %o1 : i32 to index
+      %total = scf.for %k = %begin to %end step %c1 iter_args(%sum = %zero) -> f32 {
+        %p = tensor.extract %order[%k] : tensor<6xi32>
+        %place = arith.index_cast %p : i32 to index
+        %update = tensor.extract %u[%place, %n] : tensor<6x8xf32>
+        %s = arith.addf %sum, %update : f32
+        scf.yield %s : f32
+      }
+      %2 = tensor.insert %total into %row[%m, %n] : tensor<4x8xf32>
+      scf.yield %2 : tensor<4x8xf32>
+    }
+    scf.yield %1 : tensor<4x8xf32>
+  }
+  return %0 : tensor<4x8xf32>
+}

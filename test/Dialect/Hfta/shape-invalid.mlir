@@ -173,3 +173,35 @@ func.func @scatter(%g: tensor<3x4xf32>, %i: tensor<2xi64>) {
   %0 = hfta.scatter_add %g at %i along 0 size 8 : tensor<3x4xf32>, tensor<2xi64>
   return
 }
+
+// -----
+
+func.func @segment_axis(%g: tensor<3x4xf32>, %o: tensor<3xi32>, %s: tensor<5xi32>) {
+  // expected-error@+1 {{axis 2 is outside of a tensor of rank 2}}
+  %0 = hfta.segment_sum %g at %o in %s along 2 : tensor<3x4xf32>, tensor<3xi32>, tensor<5xi32>
+  return
+}
+
+// -----
+
+func.func @segment_order(%g: tensor<3x4xf32>, %o: tensor<3xi32>, %s: tensor<5xi32>) {
+  // expected-error@+1 {{expected an order of 4 slices, those of updates 'tensor<3x4xf32>' along axis 1, got 'tensor<3xi32>'}}
+  %0 = hfta.segment_sum %g at %o in %s along 1 : tensor<3x4xf32>, tensor<3xi32>, tensor<5xi32>
+  return
+}
+
+// -----
+
+func.func @segment_order_rank(%g: tensor<3x4xf32>, %o: tensor<3x1xi32>, %s: tensor<5xi32>) {
+  // expected-error@+1 {{expected an order of 3 slices, those of updates 'tensor<3x4xf32>' along axis 0, got 'tensor<3x1xi32>'}}
+  %0 = hfta.segment_sum %g at %o in %s along 0 : tensor<3x4xf32>, tensor<3x1xi32>, tensor<5xi32>
+  return
+}
+
+// -----
+
+func.func @segment_offsets(%g: tensor<3x4xf32>, %o: tensor<3xi32>, %s: tensor<0xi32>) {
+  // expected-error@+1 {{expected offsets along one axis, one more than there are segments, got 'tensor<0xi32>'}}
+  %0 = hfta.segment_sum %g at %o in %s along 0 : tensor<3x4xf32>, tensor<3xi32>, tensor<0xi32>
+  return
+}

@@ -100,3 +100,10 @@ func.func @scatter_add(%g: tensor<6x2x5x3xf32>, %i: tensor<2x5xi64>) -> tensor<6
   %0 = hfta.scatter_add %g at %i along 1 size 4 : tensor<6x2x5x3xf32>, tensor<2x5xi64>
   return %0 : tensor<6x4x3xf32>
 }
+
+// CHECK-LABEL: func.func @segment_sum(
+func.func @segment_sum(%g: tensor<6x10x3xf32, #hfta.copies<2>>, %o: tensor<10xi32>, %s: tensor<5xi64>) -> tensor<6x4x3xf32, #hfta.copies<2>> {
+  // CHECK: hfta.segment_sum %{{.*}} at %{{.*}} in %{{.*}} along 1 : tensor<6x10x3xf32, #hfta.copies<2>>, tensor<10xi32>, tensor<5xi64>
+  %0 = hfta.segment_sum %g at %o in %s along 1 : tensor<6x10x3xf32, #hfta.copies<2>>, tensor<10xi32>, tensor<5xi64>
+  return %0 : tensor<6x4x3xf32, #hfta.copies<2>>
+}

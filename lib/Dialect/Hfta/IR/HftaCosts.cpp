@@ -50,6 +50,7 @@ int64_t CumulativeSumOp::getFlops() {
          llvm::Log2_64_Ceil(std::max<int64_t>(size, 1));
 }
 int64_t ScatterAddOp::getFlops() { return countElements(getUpdates()); }
+int64_t SegmentSumOp::getFlops() { return countElements(getUpdates()); }
 
 /// Of the input, what goes on in the result.
 int64_t SliceOp::getBytesRead(unsigned) {

@@ -294,3 +294,30 @@ LogicalResult ScatterAddOp::inferReturnTypes(MLIRContext *,
     return failure();
   return give(adaptor.getOperands(), shape, updates.getElementType(), types);
 }
+
+LogicalResult SegmentSumOp::inferReturnTypes(MLIRContext *,
+                                             std::optional<Location> location,
+                                             Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  auto updates = cast<RankedTensorType>(adaptor.getUpdates().getType());
+  auto order = cast<RankedTensorType>(adaptor.getOrder().getType());
+  auto offsets = cast<RankedTensorType>(adaptor.getOffsets().getType());
+  int64_t axis = adaptor.getAxis();
+  if (failed(checkAxis(location, axis, updates.getRank())))
+    return failure();
+  if (order.getShape() != updates.getShape().slice(axis, 1))
+    return emitOptionalError(location, "expected an order of ",
+                             updates.getDimSize(axis),
+                             " slices, those of updates ", updates,
+                             " along axis ", axis, ", got ", order);
+  if (offsets.getRank() != 1 || offsets.getDimSize(0) < 1)
+    return emitOptionalError(location,
+                             "expected offsets along one axis, one more than "
+                             "there are segments, got ",
+                             offsets);
+  SmallVector<int64_t> shape(updates.getShape());
+  shape[axis] = offsets.getDimSize(0) - 1;
+  if (failed(checkShape(location, shape)))
+    return failure();
+  return give(adaptor.getOperands(), shape, updates.getElementType(), types);
+}

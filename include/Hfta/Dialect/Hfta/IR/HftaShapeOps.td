@@ -174,4 +174,24 @@ def Hfta_ScatterAddOp : Hfta_DifferentiableOp<"scatter_add", [Hfta_SumTrait], ["
   }];
 }
 
+def Hfta_SegmentSumOp : Hfta_TensorOp<"segment_sum", [Hfta_SumTrait], ["getFlops"]> {
+  let summary = "Adds slices in the order of a table, segment by segment, to zeros";
+  let description = [{
+    Slice s of the result along `axis` is the sum of the updates' slices
+    order[offsets[s]], order[offsets[s] + 1], …, order[offsets[s + 1] - 1], which are
+    added to zero one after the other, in this order. It is what scatter_add
+    computes, where it is known which updates each of its indices has.
+    `offsets`, of one number more than there are segments, ascends from 0 to at
+    most the length of `order`, whose numbers are those of slices.
+    Example: `%3 = hfta.segment_sum %g at %order in %offsets along 0 : tensor<64x8xf32>, tensor<64xi32>, tensor<101xi32>`
+  }];
+  let arguments = (ins Hfta_Tensor:$updates, Hfta_IndexTensor:$order,
+                       Hfta_IndexTensor:$offsets, I64Attr:$axis);
+  let results = (outs Hfta_Tensor:$result);
+  let assemblyFormat = [{
+    $updates `at` $order `in` $offsets `along` $axis attr-dict `:`
+    type($updates) `,` type($order) `,` type($offsets)
+  }];
+}
+
 #endif // HFTA_SHAPE_OPS
