@@ -78,6 +78,7 @@ void hfta::buildPlannedPipeline(OpPassManager &pm,
     pm.addPass(createHftaKeepFactors());
     pm.addPass(createHftaSplitSums());
     pm.addNestedPass<func::FuncOp>(createHftaSplitVariances());
+    pm.addNestedPass<func::FuncOp>(createHftaSortIndices());
     pm.addPass(createHftaRepeatCheapOps());
   }
   pm.addPass(createHftaFormKernels(form));

@@ -28,6 +28,17 @@ bool hfta::isScatteredSum(Operation *op) {
   return isa<ScatterAddOp, SegmentSumOp>(op);
 }
 
+Value hfta::reshapeInKernels(OpBuilder &builder, Location loc, Value value,
+                             ArrayRef<int64_t> shape) {
+  if (cast<RankedTensorType>(value.getType()).getShape() == shape)
+    return value;
+  auto made = ReshapeOp::create(builder, loc, value, shape);
+  Operation *source = value.getDefiningOp();
+  if (source && isRepeated(source))
+    made->setAttr(HftaDialect::kRepeatedAttrName, builder.getUnitAttr());
+  return made;
+}
+
 int64_t hfta::countBits(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   return type.getNumElements() * type.getElementTypeBitWidth();

@@ -31,6 +31,11 @@ int64_t countBits(Value value);
 /// that a task writes.
 bool isChanged(Value value, const llvm::StringSet<> &written);
 
+/// Another shape of a value: a view of what is in memory; of what each kernel
+/// makes anew it is made anew, too.
+Value reshapeInKernels(OpBuilder &builder, Location loc, Value value,
+                       llvm::ArrayRef<int64_t> shape);
+
 /// Calls `visit` with each op that uses a value in a kernel or as it is stored,
 /// behind what kernels make anew; with some more than once.
 void visitUsers(Operation *op, llvm::function_ref<void(Operation *)> visit);

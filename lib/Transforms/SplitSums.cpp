@@ -127,12 +127,7 @@ Value ContractSplitter::splitAxis(OpBuilder &builder, Value operand,
     else
       shape.push_back(size);
   }
-  auto made = ReshapeOp::create(builder, op.getLoc(), operand, shape);
-  // Of what isn't in memory there is no view.
-  Operation *source = operand.getDefiningOp();
-  if (source && isRepeated(source))
-    made->setAttr(HftaDialect::kRepeatedAttrName, builder.getUnitAttr());
-  return made;
+  return reshapeInKernels(builder, op.getLoc(), operand, shape);
 }
 
 /// The part is the last axis of the space, and the first one of the result.

@@ -221,6 +221,31 @@ def HftaSplitVariances : Pass<"hfta-split-variances", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::hfta::HftaDialect"];
 }
 
+def HftaSortIndices : Pass<"hfta-sort-indices", "::mlir::func::FuncOp"> {
+  let summary = "Find by tables what each slice of a scatter_add adds up";
+  let description = [{
+    Where each element is computed by itself, that of a scatter_add would compare
+    all indices with its own: as many comparisons as there are elements times
+    indices. Two tables, of which all elements of a slice make use, tell it its
+    updates: the updates' numbers sorted by index, where those of one index stay in
+    their order, and where in these each slice's begin. They are computed by
+    comparisons of indices alone, or here where the indices are constant, and are
+    the same for all that add by these indices. What is added in which order
+    stays, and so whether that is worth it may follow from one copy's shapes alone.
+
+    ```mlir
+    %g = hfta.scatter_add %u at %i along 0 size 30522 : tensor<4096x768xf32>, tensor<4096xi64>
+    // ==>
+    %keys = %i * 4096 + iota            // of wrapped indices, 30522 for those outside
+    %ranks = hfta.reduce sum (%keys of others < %keys) over [1]
+    %order = hfta.reduce sum (%ranks of others == iota ? number of the other : 0) over [1]
+    %offsets = hfta.reduce sum (%keys < 4096 * iota) over [1] : tensor<30523x4096xi32>
+    %g = hfta.segment_sum %u at %order in %offsets along 0 : tensor<4096x768xf32>, tensor<4096xi32>, tensor<30523xi32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::hfta::HftaDialect"];
+}
+
 def HftaRepeatCheapOps : Pass<"hfta-repeat-cheap-ops"> {
   let summary = "Compute again what costs less than reading it";
   let description = [{
