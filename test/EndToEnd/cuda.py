@@ -233,7 +233,7 @@ class Check(CudaWork):
 def main():
     check = Check()
     programs = {}
-    for job in ("mlp", "cnn", "kfac"):
+    for job in ("mlp", "cnn", "kfac", "words"):
         for precision in ("f64", "f32"):
             programs[job] = check.check_numbers(job, precision)
         check.check_bytes(job, *programs[job])

@@ -4,7 +4,10 @@ library."""
 
 import os
 
-from harness import DATA, MODELS, Work, make_blocks, run
+import harness
+from harness import MODELS, Work, make_blocks, run
+
+from make_data import SAMPLES, hash32, write_npy  # of a folder that harness names
 
 STEPS = 5
 RATES = ["1e-3", "3e-3", "1e-2"]
@@ -28,6 +31,15 @@ model net(image: f32[batch, 1, 28, 28]) {
   return output = linear(flatten(first), 10)
 }
 """
+# So many words that the gradient of their table is made of sorted ones, even in half a
+# batch.
+WORDS, TABLE = 32, 1500
+EMBEDDING = f"""
+model net(image: i64[batch, {WORDS}]) {{
+  hidden = gelu(linear(flatten(embedding(image, {TABLE}, 16)), 12))
+  return output = linear(layer_norm(hidden), 10)
+}}
+"""
 # Model, optimizer around the rates, clauses.
 JOBS = {
     "mlp": (MLP, "adamw(lr = {}, weight_decay = 0.01)",
@@ -37,13 +49,15 @@ JOBS = {
              "  precondition kfac(damping = 1e-2)"),
     "patches": (PATCHES, "sgd(lr = {}, momentum = 0.9)",
                 "  precondition kfac(damping = 1e-2)"),
+    "words": (EMBEDDING, "adam(lr = {})", "  micro_batches 2"),
 }
+DATA = {**harness.DATA, "patches": harness.DATA["cnn"], "kfac": harness.DATA["mlp"],
+        "words": 'image = npy("words.npy"), label = npy("mlp-label.npy")'}
 
 
 def make_job(name, rates):
     model, optimizer, clauses = JOBS[name]
-    data = DATA["cnn" if name in ("cnn", "patches") else "mlp"]
-    return model + make_blocks(data, "cross_entropy(net, label)",
+    return model + make_blocks(DATA[name], "cross_entropy(net, label)",
                                optimizer.format(f"[{', '.join(rates)}]"), STEPS,
                                clauses=f"  seed 3\n{clauses}")
 
@@ -54,6 +68,9 @@ class CudaWork:
     def __init__(self, text, more=()):
         self.work = Work(text, "cnn", "mlp", more=["--emulation", *more])
         self.folder = self.work.folder
+        # Some words are frequent.
+        words = [hash32(11, i) % TABLE if i % 3 else i % 5 for i in range(SAMPLES * WORDS)]
+        write_npy(self.folder / "words.npy", "<i8", words, [SAMPLES, WORDS])
 
     def environment(self, **more):
         return {**os.environ, "LD_LIBRARY_PATH": self.work.options.emulation,
