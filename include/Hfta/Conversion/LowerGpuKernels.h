@@ -37,6 +37,10 @@ inline constexpr int64_t kSumThreads = 256;
 /// axes. A thread, or some together, have a row.
 inline constexpr llvm::StringLiteral kRowAxesAttrName = "hfta.row_axes";
 
+/// On elementwise kernels on tensors: how many neighbouring elements a thread
+/// has.
+inline constexpr llvm::StringLiteral kRunAttrName = "hfta.run";
+
 /// On lowered kernels: the threads of a block. Before they are lowered, of
 /// those whose blocks' threads work together.
 inline constexpr llvm::StringLiteral kBlockThreadsAttrName =

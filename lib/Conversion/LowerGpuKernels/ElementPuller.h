@@ -65,6 +65,10 @@ public:
                                                ArrayRef<Value> loops,
                                                unsigned loop, int64_t count);
 
+  FailureOr<SmallVector<Value>> pullRun(Value tensor, const Run &run);
+  /// Stores a run's elements, at the end of what is built.
+  void writeRun(Value memory, ArrayRef<Value> elements, const Run &run);
+
   /// Whoever asks for an element of this tensor gets this one; NULL: no more.
   void own(Value tensor, Value element);
   /// What follows is built in a block of a loop or a branch, which stands in
@@ -185,7 +189,6 @@ private:
                                         ArrayRef<Value> indices);
   FailureOr<Value> pullPadded(tensor::PadOp op, ArrayRef<Value> indices);
   // Of runs.
-  FailureOr<SmallVector<Value>> pullRun(Value tensor, const Run &run);
   FailureOr<SmallVector<Value>> pullOneByOne(Value tensor, const Run &run);
   SmallVector<Value> readRun(Value memory, Location loc, const Run &run);
   FailureOr<SmallVector<Value>> pullInsertedRun(tensor::InsertSliceOp op,

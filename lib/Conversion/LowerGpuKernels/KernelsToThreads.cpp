@@ -41,6 +41,7 @@ private:
                              const ProductTile &tile);
   SumLanes placeLanes(ElementPuller &puller, int64_t lanes);
   LogicalResult computeElements();
+  LogicalResult computeRuns(int64_t count);
   LogicalResult computeRows(const KernelRows &rows);
   void storeOfRow(unsigned result, Value element, ArrayRef<Value> indices);
   LogicalResult computeRowElements(ElementPuller &puller,
@@ -214,6 +215,28 @@ LogicalResult KernelThreader::computeElements() {
   for (auto [result, element] : llvm::enumerate(elements))
     if (element)
       store(result, element);
+  return success();
+}
+
+/// Neighbours along the last axis, of each result as many.
+LogicalResult KernelThreader::computeRuns(int64_t count) {
+  ElementPuller puller = makePuller();
+  threads = items / count;
+  ValueRange results = from->getTerminator()->getOperands();
+  ArrayRef<int64_t> shape =
+      cast<RankedTensorType>(results.front().getType()).getShape();
+  SmallVector<Value> indices =
+      puller.delinearize(builder.getAffineDimExpr(0) * count, item, shape);
+  Run run = {indices, static_cast<unsigned>(shape.size() - 1), count};
+  SmallVector<SmallVector<Value>> elements;
+  for (Value tensor : results) {
+    FailureOr<SmallVector<Value>> own = puller.pullRun(tensor, run);
+    if (failed(own))
+      return failure();
+    elements.push_back(*own);
+  }
+  for (auto [target, own] : llvm::zip(targets, elements))
+    puller.writeRun(target, own, run);
   return success();
 }
 
@@ -398,8 +421,10 @@ LogicalResult KernelThreader::build() {
   noteWideIndices();
   makeBlock();
   std::optional<KernelRows> rows = KernelRows::get(kernel);
+  auto run = kernel->getAttrOfType<IntegerAttr>(kRunAttrName);
   LogicalResult built = tile   ? computeTiles(*product, *tile)
                         : rows ? computeRows(*rows)
+                        : run  ? computeRuns(run.getInt())
                                : computeElements();
   if (failed(built))
     return failure();
@@ -409,9 +434,9 @@ LogicalResult KernelThreader::build() {
   from->erase();
   shared.declare(symbols);
   kernel.setType(builder.getFunctionType(to->getArgumentTypes(), {}));
-  for (StringRef name :
-       {StringRef(kTiesAttrName), StringRef(kSumLanesAttrName),
-        StringRef(kLanesInsideAttrName), StringRef(kRowAxesAttrName)})
+  for (StringRef name : {StringRef(kTiesAttrName), StringRef(kSumLanesAttrName),
+                         StringRef(kLanesInsideAttrName),
+                         StringRef(kRowAxesAttrName), StringRef(kRunAttrName)})
     kernel->removeAttr(name);
   kernel->setAttr(kItemsAttrName, builder.getI64IntegerAttr(threads));
   return success();

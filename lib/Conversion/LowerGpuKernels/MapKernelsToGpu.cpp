@@ -8,6 +8,7 @@
 #include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Conversion/LowerKernels.h"
 #include "KernelRows.h"
+#include "KernelRuns.h"
 #include "ProductTiles.h"
 #include "TensorTiles.h"
 
@@ -290,10 +291,14 @@ struct MapKernelsToGpuPass
     if (!kernel->hasAttr(kKernelAttrName) || kernel.isDeclaration() ||
         kernel->hasAttr(kItemsAttrName))
       return;
+    joinAllAxes(kernel);
     markSums(kernel, always);
     shareSums(kernel);
     if (std::optional<KernelRows> rows = findRows(kernel))
       rows->mark(kernel);
+    if (int64_t run = chooseRun(kernel, always); run > 1)
+      kernel->setAttr(kRunAttrName,
+                      Builder(&getContext()).getI64IntegerAttr(run));
   }
 };
 } // namespace

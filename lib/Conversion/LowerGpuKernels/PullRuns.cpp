@@ -215,6 +215,21 @@ SmallVector<Value> ElementPuller::readRun(Value memory, Location loc,
   return elements;
 }
 
+void ElementPuller::writeRun(Value memory, ArrayRef<Value> elements,
+                             const Run &run) {
+  auto type = cast<MemRefType>(memory.getType());
+  Location loc = elements.front().getLoc();
+  int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  setInsertionPoint(scopes.size() - 1);
+  Value vector = join(builder, loc, elements);
+  auto stored = VectorType::get({run.count}, type.getElementType());
+  if (vector.getType() != stored)
+    vector = vector::BitCastOp::create(builder, loc, stored, vector);
+  vector::StoreOp::create(builder, loc, vector, memory, run.indices,
+                          /*nontemporal=*/false,
+                          llvm::MaybeAlign(run.count * bytes));
+}
+
 FailureOr<SmallVector<Value>> ElementPuller::pullRun(Value tensor,
                                                      const Run &run) {
   auto type = cast<RankedTensorType>(tensor.getType());
@@ -224,7 +239,9 @@ FailureOr<SmallVector<Value>> ElementPuller::pullRun(Value tensor,
     return pullOneByOne(tensor, run);
   if (Value memory = places.lookup(tensor)) {
     Run simple = {simplify(tensor, run.indices), run.axis, run.count};
-    bool isLast = run.axis + 1 == static_cast<unsigned>(type.getRank());
+    // Vectors of single bits are packed, memory isn't.
+    bool isLast = run.axis + 1 == static_cast<unsigned>(type.getRank()) &&
+                  type.getElementTypeBitWidth() >= 8;
     return isLast ? readRun(memory, tensor.getLoc(), simple)
                   : pullOneByOne(tensor, run);
   }

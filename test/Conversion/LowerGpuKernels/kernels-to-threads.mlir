@@ -21,6 +21,30 @@ func.func private @elementwise(%x: tensor<4x32xf32>, %y: tensor<4x32xf32>) -> te
 
 // -----
 
+// Four neighbours: what is next to each other is read and stored together, what
+// they share is read once.
+// CHECK-LABEL: func.func private @neighbours(
+// CHECK-SAME: %[[X:[^ ,:]+]]: memref<4x32xf32>, %[[C:[^ ,:]+]]: memref<32xf32>, %[[R:[^ ,:]+]]: memref<4xf32>, %[[OUT:[^ ,:]+]]: memref<4x32xf32>, %[[ITEM:[^ ,:]+]]: index
+// CHECK-SAME: hfta.items = 32 : i64
+// CHECK: vector.load %[[X]][{{.+}}] {alignment = 16 : i64} : memref<4x32xf32>, vector<4xf32>
+// CHECK: vector.load %[[C]][{{.+}}] {alignment = 16 : i64} : memref<32xf32>, vector<4xf32>
+// CHECK: memref.load %[[R]]
+// CHECK-NOT: load
+// CHECK: %[[ALL:.+]] = vector.from_elements %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}} : vector<4xf32>
+// CHECK: vector.store %[[ALL]], %[[OUT]][{{.+}}] {alignment = 16 : i64}
+func.func private @neighbours(%x: tensor<4x32xf32>, %c: tensor<32xf32>, %r: tensor<4xf32>) -> tensor<4x32xf32> attributes {hfta.kernel, hfta.run = 4 : i64, hfta.ties = array<i64: -1>} {
+  %empty = tensor.empty() : tensor<4x32xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (b)>, affine_map<(a, b) -> (a)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%x, %c, %r : tensor<4x32xf32>, tensor<32xf32>, tensor<4xf32>) outs(%empty : tensor<4x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %d: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %n = arith.addf %m, %d : f32
+    linalg.yield %n : f32
+  } -> tensor<4x32xf32>
+  return %y : tensor<4x32xf32>
+}
+
+// -----
+
 // An element of what nobody stores may have a number beyond 32 bits.
 // CHECK-LABEL: func.func private @spread(
 // CHECK-SAME: hfta.items = 65536 : i64

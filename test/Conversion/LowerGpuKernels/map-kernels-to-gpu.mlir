@@ -173,3 +173,74 @@ func.func private @rows_last(%x: tensor<8x256x128xf32>) -> (tensor<8x256x128xf32
   } -> tensor<8x128xf32>
   return %made, %sum : tensor<8x256x128xf32>, tensor<8x128xf32>
 }
+
+// -----
+
+// Where there are many, a thread has as many neighbouring elements as it reads at
+// once, along the last axis; what is done to elements by their number alone has
+// one axis.
+// CHECK-LABEL: func.func private @many(
+// CHECK-SAME: %{{.+}}: tensor<82944xf32>, %{{.+}}: tensor<f32>) -> tensor<82944xbf16>
+// CHECK-SAME: hfta.run = 8 : i64
+// CHECK: linalg.generic {indexing_maps = [#{{.+}}, #{{.+}}, #{{.+}}], iterator_types = ["parallel"]}
+// ALWAYS-LABEL: func.func private @many(
+// ALWAYS-SAME: hfta.run = 8 : i64
+func.func private @many(%x: tensor<96x96x3x3xf32>, %rate: tensor<f32>) -> tensor<96x96x3x3xbf16> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+  %empty = tensor.empty() : tensor<96x96x3x3xbf16>
+  %y = linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>, affine_map<(a, b, c, d) -> ()>, affine_map<(a, b, c, d) -> (a, b, c, d)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x, %rate : tensor<96x96x3x3xf32>, tensor<f32>) outs(%empty : tensor<96x96x3x3xbf16>) {
+  ^bb0(%a: f32, %r: f32, %o: bf16):
+    %m = arith.mulf %a, %r : f32
+    %n = arith.truncf %m : f32 to bf16
+    linalg.yield %n : bf16
+  } -> tensor<96x96x3x3xbf16>
+  return %y : tensor<96x96x3x3xbf16>
+}
+
+// -----
+
+// Spread along the last axis or another one; where there are few, a thread has
+// one element, unless it is to be tested, and so it has where a row ends within
+// a run, or elements are single bits.
+// CHECK-LABEL: func.func private @spread(
+// CHECK-SAME: tensor<4x32xf32>
+// CHECK-NOT: hfta.run
+// ALWAYS-LABEL: func.func private @spread(
+// ALWAYS-SAME: hfta.run = 4 : i64
+func.func private @spread(%x: tensor<4x32xf32>, %c: tensor<32xf32>, %r: tensor<4xf32>) -> tensor<4x32xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+  %empty = tensor.empty() : tensor<4x32xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (b)>, affine_map<(a, b) -> (a)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%x, %c, %r : tensor<4x32xf32>, tensor<32xf32>, tensor<4xf32>) outs(%empty : tensor<4x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %d: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %n = arith.addf %m, %d : f32
+    linalg.yield %n : f32
+  } -> tensor<4x32xf32>
+  return %y : tensor<4x32xf32>
+}
+
+// -----
+
+// ALWAYS-LABEL: func.func private @short(
+// ALWAYS-NOT: hfta.run
+func.func private @short(%x: tensor<4x6xf32>, %c: tensor<6xf32>) -> tensor<4x6xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+  %empty = tensor.empty() : tensor<4x6xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%x, %c : tensor<4x6xf32>, tensor<6xf32>) outs(%empty : tensor<4x6xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    linalg.yield %m : f32
+  } -> tensor<4x6xf32>
+  return %y : tensor<4x6xf32>
+}
+
+// -----
+
+// ALWAYS-LABEL: func.func private @bits(
+// ALWAYS-NOT: hfta.run
+func.func private @bits(%x: tensor<4x32xf32>, %c: tensor<32xf32>) -> tensor<4x32xi1> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+  %empty = tensor.empty() : tensor<4x32xi1>
+  %y = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%x, %c : tensor<4x32xf32>, tensor<32xf32>) outs(%empty : tensor<4x32xi1>) {
+  ^bb0(%a: f32, %b: f32, %o: i1):
+    %m = arith.cmpf olt, %a, %b : f32
+    linalg.yield %m : i1
+  } -> tensor<4x32xi1>
+  return %y : tensor<4x32xi1>
+}
