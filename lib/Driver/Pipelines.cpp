@@ -83,7 +83,9 @@ void hfta::buildPlannedPipeline(OpPassManager &pm,
   }
   pm.addPass(createHftaFormKernels(form));
   pm.addPass(createHftaAssignLayouts());
-  pm.addPass(createHftaPlanMemory());
+  HftaPlanMemoryOptions memory;
+  memory.stateInSlabs = options.byElements;
+  pm.addPass(createHftaPlanMemory(memory));
   pm.addPass(createHftaOutlineKernels());
   pm.addPass(createHftaDescribePlan());
   markPhase(pm, "planned");

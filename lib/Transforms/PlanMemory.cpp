@@ -51,6 +51,9 @@ struct Place {
 /// values of these roles have segments of their own.
 class SegmentTable {
 public:
+  /// `stateInSlabs`: so does what copies have from step to step.
+  explicit SegmentTable(bool stateInSlabs) : stateInSlabs(stateInSlabs) {}
+
   /// Scalars of all copies are packed, so that a copy axis is an array of them;
   /// tensors of every copy start on a cache line of their own.
   static int64_t getStride(RankedTensorType type) {
@@ -149,7 +152,8 @@ private:
                Residency residency = Residency::resident) {
     // What isn't resident comes and goes for a turn's copies at a time.
     bool hasSlabs = arrayed && (SegmentAttr::livesWithinStep(role) ||
-                                residency != Residency::resident);
+                                residency != Residency::resident ||
+                                (stateInSlabs && SegmentAttr::isState(role)));
     const auto *known = llvm::find_if(segments, [&](const Segment &segment) {
       return segment.role == role && segment.block == block &&
              segment.instances == instances && segment.hasSlabs == hasSlabs &&
@@ -171,6 +175,7 @@ private:
     segment.bytes = segment.copyBytes * copies;
   }
 
+  bool stateInSlabs;
   SmallVector<Segment> segments;
 };
 
@@ -506,7 +511,7 @@ struct PlanMemoryPass : hfta::impl::HftaPlanMemoryBase<PlanMemoryPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    SegmentTable segments;
+    SegmentTable segments(stateInSlabs);
     llvm::StringMap<Place> variables;
     FailureOr<llvm::StringMap<StringRef>> writers = findSegmentWriters(module);
     if (failed(writers))

@@ -1,4 +1,5 @@
 // RUN: hfta-opt %s -split-input-file -hfta-plan-memory | FileCheck %s -enable-var-scope
+// RUN: hfta-opt %s -split-input-file -hfta-plan-memory=state-in-slabs | FileCheck %s -check-prefix=SLABS
 
 // Variables of one role and block lie in one segment, on cache lines; scalars
 // of all copies are packed. Saved values lie in slabs, one a copy. Values between
@@ -227,4 +228,26 @@ module {
   hfta.variable @d {role = #hfta.role<saved>, block = 0 : i64} : tensor<4xf32, #hfta.copies<2>>
   // CHECK: @w {{.*}}location = #hfta.binding<3, 0, 4096>
   hfta.variable @w {role = #hfta.role<parameter>, block = 0 : i64, residency = #hfta.residency<spilled>} : tensor<4xf32, #hfta.copies<2>>
+}
+
+// -----
+
+// With `state-in-slabs` what copies have from step to step lies so, too, and what
+// they share of it by itself.
+// SLABS: module @slabs attributes {hfta.segments = [
+// SLABS-SAME: #hfta.segment<parameter, 0, 256 bytes, 1 instances, 128 a copy>,
+// SLABS-SAME: #hfta.segment<parameter, 0, 64 bytes, 1 instances>,
+// SLABS-SAME: #hfta.segment<optimizer_state, 0, 128 bytes, 1 instances, 64 a copy>,
+// SLABS-SAME: #hfta.segment<output, -1, 128 bytes, 1 instances>]
+module @slabs {
+  // SLABS: @slabs_a {{.*}}location = #hfta.binding<0, 0, 128>
+  hfta.variable @slabs_a {role = #hfta.role<parameter>, block = 0 : i64} : tensor<4xf32, #hfta.copies<2>>
+  // SLABS: @slabs_b {{.*}}location = #hfta.binding<0, 64, 128>
+  hfta.variable @slabs_b {role = #hfta.role<parameter>, block = 0 : i64} : tensor<f32, #hfta.copies<2>>
+  // SLABS: @slabs_shared {{.*}}location = #hfta.binding<1, 0, 0>
+  hfta.variable @slabs_shared {role = #hfta.role<parameter>, block = 0 : i64} : tensor<4xf32>
+  // SLABS: @slabs_state {{.*}}location = #hfta.binding<2, 0, 64>
+  hfta.variable @slabs_state {role = #hfta.role<optimizer_state>, block = 0 : i64} : tensor<4xf32, #hfta.copies<2>>
+  // SLABS: @slabs_out {{.*}}location = #hfta.binding<3, 0, 64>
+  hfta.variable @slabs_out {role = #hfta.role<output>} : tensor<4xf32, #hfta.copies<2>>
 }

@@ -297,7 +297,14 @@ def HftaPlanMemory : Pass<"hfta-plan-memory", "::mlir::ModuleOp"> {
     ops on (segment, offset, copy stride) bindings. A value that is only
     written to a variable is computed there; elementwise updates work in place.
     The table of segments is the module's `hfta.segments`.
+
+    With `state-in-slabs` all that a copy has from step to step lies in slabs, too,
+    so that a device may have those of some copies, while others' lie elsewhere.
   }];
+  let options = [
+    Option<"stateInSlabs", "state-in-slabs", "bool", /*default=*/"false",
+      "each copy's parameters and state lie together, segment by segment">
+  ];
 }
 
 def HftaPlanPipeline : Pass<"hfta-plan-pipeline", "::mlir::ModuleOp"> {

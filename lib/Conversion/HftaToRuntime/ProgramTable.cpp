@@ -178,6 +178,15 @@ void ProgramBuilder::orderTensors() {
     tensorIndex[variable] = index;
 }
 
+/// Whether copies' own of the same kind lies in slabs, in memory all the time.
+static bool hasResidentSlabs(ArrayAttr segments, SegmentAttr segment) {
+  return llvm::any_of(segments.getAsRange<SegmentAttr>(), [&](SegmentAttr own) {
+    return own.getRole() == segment.getRole() &&
+           own.getBlock() == segment.getBlock() && own.isResident() &&
+           own.getCopyBytes() > 0;
+  });
+}
+
 LogicalResult ProgramBuilder::buildSegments() {
   SmallVector<FlatSymbolRefAttr> images;
   if (failed(buildSegmentImages(module, tables, images)))
@@ -188,8 +197,9 @@ LogicalResult ProgramBuilder::buildSegments() {
     std::string name = stringifyRole(segment.getRole()).str();
     if (segment.getBlock() >= 0)
       name += "." + std::to_string(segment.getBlock());
-    if (SegmentAttr::livesWithinStep(segment.getRole()) &&
-        segment.getCopyBytes() == 0)
+    if (segment.getCopyBytes() == 0 &&
+        (SegmentAttr::livesWithinStep(segment.getRole()) ||
+         hasResidentSlabs(segments, segment)))
       name += ".shared";
     if (segment.getHolders())
       name += ".on_" + segment.getHolders().makeName();

@@ -201,10 +201,13 @@ SmallVector<int64_t> ScheduleOp::findKept(SymbolTableCollection &symbols) {
       for (int64_t number : numbers) {
         Operation *known = turnsOf.try_emplace(number, turns).first->second;
         // The workspace lives within a task, and what isn't resident finds what
-        // other turns have left, if it needs that, in the store.
-        bool isLeft = getSegment(number).getRole() != Role::workspace &&
-                      getSegment(number).isResident();
-        if (!turns || (known != turns && isLeft))
+        // other turns have left, if it needs that, in the store. State is what
+        // the next call finds.
+        Role role = getSegment(number).getRole();
+        bool isLeft =
+            role != Role::workspace && getSegment(number).isResident();
+        bool isState = isLeft && SegmentAttr::isState(role);
+        if (!turns || isState || (known != turns && isLeft))
           kept.insert(number);
       }
   });

@@ -275,6 +275,12 @@ def Hfta_SegmentAttr : Hfta_Attr<"Segment", "segment"> {
              role == Role::workspace || isSummed(role) ||
              role == Role::exchange;
     }
+    /// Whether what a copy has in this role lives on from step to step, and is
+    /// the copy's alone. Where it lies in slabs each copy keeps its own.
+    static bool isState(Role role) {
+      return role == Role::parameter || role == Role::optimizer_state ||
+             role == Role::statistics || role == Role::curvature;
+    }
   }];
 }
 
