@@ -182,6 +182,20 @@ EXPORTED hfta_cu_result cuMemFree_v2(hfta_cu_address address) {
   return device.memory.free(address);
 }
 
+EXPORTED hfta_cu_result cuMemHostRegister_v2(void *memory, size_t bytes,
+                                             unsigned) {
+  ENTER("cuMemHostRegister");
+  auto address = reinterpret_cast<hfta_cu_address>(memory);
+  if (bytes == 0 || !device.memory.isHost(address, bytes))
+    return kInvalidValue;
+  return device.locked.insert(memory).second ? kSuccess : kInvalidValue;
+}
+
+EXPORTED hfta_cu_result cuMemHostUnregister(void *memory) {
+  ENTER("cuMemHostUnregister");
+  return device.locked.erase(memory) ? kSuccess : kInvalidValue;
+}
+
 EXPORTED hfta_cu_result cuMemsetD8Async(hfta_cu_address to, unsigned char value,
                                         size_t bytes, hfta_cu_stream stream) {
   ENTER("cuMemsetD8Async");

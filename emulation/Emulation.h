@@ -25,6 +25,7 @@
 #include <memory>
 #include <mutex>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -163,6 +164,7 @@ public:
 
   std::mutex mutex;
   Memory memory;
+  std::set<void *> locked; ///< memory of the host's
   std::vector<std::unique_ptr<Stream>> streams;
   std::vector<std::unique_ptr<Event>> events;
   std::vector<std::unique_ptr<Module>> modules;

@@ -190,7 +190,7 @@ class Check(CudaWork):
                             "('emulated sm_75', sm_75) but for sm_80, sm_90, sm_90a: "
                             "compile it with hftac --chip=sm_75", device="sm_75")
         self.expect_refused(gpu, 3, "needs", "bytes more, of which", "are free",
-                            device="sm_80:100000")
+                            device="sm_80:50000")
         self.expect_refused(gpu, 3, "this machine has a driver, but no NVIDIA GPU",
                             device="sm_80:0")
         self.expect_refused(gpu, 2, "device 'cuda:7': expected a number below 1",

@@ -6,7 +6,7 @@
 #include <vector>
 
 extern "C" {
-#include "schedule/turns.h"
+#include "schedule/instance_impl.h"
 }
 
 using Clock = std::function<double(int64_t width)>;
@@ -108,4 +108,33 @@ TEST(Turns, ABadMomentIsNotForEver) {
     EXPECT_EQ(settle(turns, wideIsFast),
               std::vector<int64_t>({2, 2, 2, 2, 1, 1, 1, 1}));
   }
+}
+
+/// How many of so many copies go together, turn by turn.
+static std::vector<int64_t> findTurns(int64_t copies, int64_t most) {
+  std::vector<int64_t> turns;
+  int64_t first = 0;
+  for (int64_t i = 0; i < hfta_turn_count(copies, most); ++i) {
+    hfta_turn turn = hfta_find_turn(copies, most, i);
+    EXPECT_EQ(turn.first, first);
+    turns.push_back(turn.copies);
+    first += turn.copies;
+  }
+  EXPECT_EQ(first, copies);
+  return turns;
+}
+
+TEST(TurnsOfCopies, AreFewAndMuchAlike) {
+  using Copies = std::vector<int64_t>;
+  EXPECT_EQ(findTurns(8, 0), Copies({8}));
+  EXPECT_EQ(findTurns(8, 8), Copies({8}));
+  EXPECT_EQ(findTurns(8, 7), Copies({4, 4}));
+  EXPECT_EQ(findTurns(8, 3), Copies({3, 3, 2}));
+  EXPECT_EQ(findTurns(10, 4), Copies({4, 4, 2}));
+  EXPECT_EQ(findTurns(3, 1), Copies({1, 1, 1}));
+  EXPECT_EQ(findTurns(1, 5), Copies({1}));
+  for (int64_t copies = 1; copies < 40; ++copies)
+    for (int64_t most = 1; most <= copies; ++most)
+      for (int64_t turn : findTurns(copies, most))
+        EXPECT_TRUE(turn >= 1 && turn <= most) << copies << ", " << most;
 }

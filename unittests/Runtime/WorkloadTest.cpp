@@ -82,3 +82,57 @@ TEST(Workload, ATaskThatDoesNotTellNeedsAll) {
   self.tasks[1].workspace_count = 0;
   EXPECT_EQ(self.getBytes("infer", 1, 1), 4096u);
 }
+
+TEST(Workload, ADeviceHasSlabsOfSomeCopies) {
+  Workspaces self;
+  self.segments[1].role = HFTA_SEGMENT_PARAMETERS;
+  self.segments[1].copy_bytes = 512;
+  self.segments[1].bytes = 4 * 512;
+  // All copies of a GPU's program go at once.
+  const hfta_image_table images = {};
+  self.program.images = &images;
+  hfta_workload all = hfta_workload_of_all(&self.program);
+  auto getBytes = [&](int64_t slabs, uint32_t segment) {
+    all.slabs = slabs;
+    return hfta_workload_segment_bytes(&self.program, &all, segment, 4);
+  };
+  // State has a slab for each copy, whether a schedule says so or not.
+  EXPECT_EQ(getBytes(0, 0), 4 * 4096u);
+  EXPECT_EQ(getBytes(0, 1), 4 * 512u);
+  EXPECT_EQ(getBytes(3, 0), 3 * 4096u);
+  EXPECT_EQ(getBytes(3, 1), 3 * 512u);
+  EXPECT_EQ(hfta_workload_copies_at_once(&self.program, &all, 4), 3);
+  EXPECT_EQ(getBytes(9, 1), 4 * 512u);
+  // The host has parameters alone.
+  EXPECT_EQ(hfta_workload_waiting_bytes(&self.program, &all, 0), 0u);
+  EXPECT_EQ(hfta_workload_waiting_bytes(&self.program, &all, 1), 512u);
+  hfta_device_needs needs = hfta_find_device_needs(&self.program);
+  EXPECT_EQ(needs.first_copy, 4096u + 512u);
+  EXPECT_EQ(needs.next_copy, 4096u + 512u);
+  EXPECT_EQ(needs.waiting_copy, 512u);
+}
+
+TEST(Workload, WhatAllCopiesNeedTogetherKeepsThemFromTurns) {
+  Workspaces self;
+  hfta_workload all = hfta_workload_of_all(&self.program);
+  EXPECT_EQ(hfta_workload_find_common(&self.program, &all), nullptr);
+  // State that copies share would be written by each turn.
+  self.segments[1].role = HFTA_SEGMENT_STATISTICS;
+  hfta_binding binding = {};
+  binding.segment = 1;
+  binding.access = HFTA_ACCESS_WRITE;
+  hfta_launch launch = {};
+  launch.bindings = &binding;
+  launch.binding_count = 1;
+  launch.copy = -1;
+  self.tasks[0].launches = &launch;
+  self.tasks[0].launch_count = 1;
+  EXPECT_STREQ(hfta_workload_find_common(&self.program, &all), "forward.0");
+  // What is one copy's own no other one writes.
+  launch.copy = 2;
+  EXPECT_EQ(hfta_workload_find_common(&self.program, &all), nullptr);
+  self.tasks[0].flags = 0;
+  EXPECT_STREQ(hfta_workload_find_common(&self.program, &all), "forward.0");
+  hfta_workload infer = hfta_workload_of("infer", 0, 4);
+  EXPECT_EQ(hfta_workload_find_common(&self.program, &infer), nullptr);
+}

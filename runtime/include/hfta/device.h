@@ -109,6 +109,13 @@ typedef struct hfta_device_functions {
                           uint64_t alignment, void **out, hfta_error *error);
   void (*release)(hfta_device *device, void *memory, uint64_t bytes);
 
+  /// Has the system leave the host's memory where it is, whole pages until
+  /// `unlock`, so that the device copies to and from it fast; false where that
+  /// can't be, which does no harm. NULL in a kind whose own memory is the
+  /// host's.
+  bool (*lock)(hfta_device *device, void *memory, uint64_t bytes);
+  void (*unlock)(hfta_device *device, void *memory);
+
   /// Zeros.
   void (*fill)(hfta_device *device, uint32_t queue, void *to, uint64_t bytes);
   /// Between any two places of the device's and the host's memory.

@@ -300,8 +300,9 @@ int hfta_open_instance(const hfta_invocation *invocation,
                           .io_threads = (int32_t)spill->io_threads,
                           .store = getenv("HFTA_STORE"),
                           .error = &error};
-  status =
-      hfta_instance_create_for(invocation->program, workload, &options, out);
+  hfta_workload own = *workload;
+  own.takes_turns = true;
+  status = hfta_instance_create_for(invocation->program, &own, &options, out);
   if (status != HFTA_OK)
     return hfta_report(invocation, status, error.message);
   const char *note = hfta_instance_store_note(*out);

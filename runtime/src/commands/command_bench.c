@@ -247,7 +247,8 @@ static hfta_status print_text(const bench *self, int64_t steps, double seconds,
 /// to be timed end the learning rates' schedule.
 static hfta_status warm_up(bench *self, int64_t steps) {
   hfta_instance *instance = self->instance;
-  const char *name = self->losses ? "turn_step" : "step";
+  const char *name =
+      self->losses ? hfta_instance_window_schedule(instance) : "step";
   const hfta_schedule *schedule =
       hfta_program_find_schedule(self->program, self->trains ? name : "infer");
   bool is_settled = false;

@@ -223,6 +223,23 @@ static void print_memory(const hfta_program *program, int threads) {
          (unsigned long long)plan.constants);
 }
 
+/// What a GPU needs, where it has no room for all copies, too.
+static void print_device(const hfta_program *program) {
+  if (!program->images)
+    return;
+  hfta_device_needs needs = hfta_find_device_needs(program);
+  printf("\non a GPU %llu bytes with one copy, %llu more with each other one\n",
+         (unsigned long long)needs.first_copy,
+         (unsigned long long)needs.next_copy);
+  if (needs.common)
+    printf("copies can't take turns because of %s: all have to fit\n",
+           needs.common);
+  else
+    printf("where not all copies fit they take turns: %llu bytes of the host's "
+           "memory a copy\n",
+           (unsigned long long)needs.waiting_copy);
+}
+
 /// Where the workers of each stage are in the order in which ranks get them.
 static void print_places(const hfta_program *program) {
   if (!program->worker_places)
@@ -298,6 +315,7 @@ static int tell(const hfta_invocation *invocation, int64_t given, bool json,
   print_parameters(program);
   print_curvature(program);
   print_memory(program, (int)threads);
+  print_device(program);
   print_stages(program, (int)threads);
   print_tables(program, (int)threads);
   return HFTA_OK;

@@ -241,6 +241,20 @@ static void put_segments(hfta_json_writer *writer, const hfta_program *program,
   hfta_json_end_array(writer);
 }
 
+/// Of a program for a GPU.
+static void put_device(hfta_json_writer *writer, const hfta_program *program) {
+  if (!program->images)
+    return;
+  hfta_device_needs needs = hfta_find_device_needs(program);
+  hfta_json_key(writer, "gpu");
+  hfta_json_begin_object(writer);
+  hfta_json_put_unsigned(writer, "first_copy_bytes", needs.first_copy);
+  hfta_json_put_unsigned(writer, "next_copy_bytes", needs.next_copy);
+  hfta_json_put_unsigned(writer, "waiting_copy_bytes", needs.waiting_copy);
+  hfta_json_put_boolean(writer, "takes_turns", !needs.common);
+  hfta_json_end_object(writer);
+}
+
 static void put_segment_names(hfta_json_writer *writer, const char *key,
                               const hfta_program *program,
                               const uint32_t *indices, uint32_t count) {
@@ -323,6 +337,7 @@ hfta_status hfta_write_info_json(const hfta_program *program, int threads,
   put_parameters(&writer, program);
   put_curvature(&writer, program);
   put_memory(&writer, program, threads);
+  put_device(&writer, program);
   put_stages(&writer, program, threads);
   put_segments(&writer, program, threads);
   put_tasks(&writer, program);

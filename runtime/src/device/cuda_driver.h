@@ -69,6 +69,9 @@ enum {
   X(memory_allocate, "cuMemAlloc_v2",                                          \
     (hfta_cu_address * address, size_t bytes))                                 \
   X(memory_free, "cuMemFree_v2", (hfta_cu_address address))                    \
+  X(host_lock, "cuMemHostRegister_v2",                                         \
+    (void *memory, size_t bytes, unsigned flags))                              \
+  X(host_unlock, "cuMemHostUnregister", (void *memory))                        \
   X(memory_set, "cuMemsetD8Async",                                             \
     (hfta_cu_address to, unsigned char value, size_t bytes,                    \
      hfta_cu_stream stream))                                                   \

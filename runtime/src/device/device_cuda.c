@@ -214,14 +214,19 @@ static hfta_status begin(cuda_device *self, const hfta_device_options *options,
     return take_error(self, error);
   status = hfta_cuda_images_load(self->cuda, options->program, &self->chip,
                                  &launcher->images, error);
+  if (status != HFTA_OK)
+    return status;
   void *scratch = NULL;
-  if (status == HFTA_OK)
-    status = self->base.functions->allocate(
-        &self->base, hfta_cuda_scratch_bytes(options->program), 256, &scratch,
-        error);
+  hfta_error reason;
+  status = self->base.functions->allocate(
+      &self->base, hfta_cuda_scratch_bytes(options->program), 256, &scratch,
+      &reason);
+  if (status != HFTA_OK)
+    return hfta_fail(error, status, "kernels' scratch memory: %s",
+                     reason.message);
   launcher->cuda = self->cuda;
   launcher->scratch = (hfta_cu_address)(uintptr_t)scratch;
-  return status;
+  return HFTA_OK;
 }
 
 static hfta_status cuda_open(const hfta_device_options *options,
@@ -267,8 +272,7 @@ static hfta_status fail_memory(cuda_device *self, uint64_t bytes,
   self->cuda->memory_info(&available, &total);
   return hfta_fail(error, HFTA_UNSUPPORTED,
                    "device 'cuda:%d' ('%s') needs %llu bytes more, of which "
-                   "%llu are free: train fewer copies in one program, or "
-                   "smaller batches",
+                   "%llu are free",
                    self->index, self->chip.name, (unsigned long long)bytes,
                    (unsigned long long)available);
 }
@@ -313,6 +317,18 @@ static void cuda_release(hfta_device *device, void *memory, uint64_t bytes) {
   cuda_device *self = own(device);
   if (memory && self->cuda->context_set(self->context) == 0)
     self->cuda->memory_free((hfta_cu_address)(uintptr_t)memory);
+}
+
+static bool cuda_lock(hfta_device *device, void *memory, uint64_t bytes) {
+  cuda_device *self = own(device);
+  return self->cuda->context_set(self->context) == 0 &&
+         self->cuda->host_lock(memory, bytes, 0) == 0;
+}
+
+static void cuda_unlock(hfta_device *device, void *memory) {
+  cuda_device *self = own(device);
+  if (self->cuda->context_set(self->context) == 0)
+    self->cuda->host_unlock(memory);
 }
 
 static void *cuda_host_address(hfta_device *device, void *memory) {
@@ -559,6 +575,8 @@ const hfta_device_functions hfta_device_cuda = {
     .threads = cuda_threads,
     .allocate = cuda_allocate,
     .release = cuda_release,
+    .lock = cuda_lock,
+    .unlock = cuda_unlock,
     .fill = cuda_fill,
     .copy = cuda_copy,
     .fetch = cuda_fetch,

@@ -80,7 +80,7 @@ static hfta_status start(hfta_instance *instance, bool is_new) {
     return HFTA_OK;
   hfta_schedule_call call = {.name = "initialize",
                              .micro_batches = instance->program->micro_batches};
-  return hfta_instance_run(instance, &call);
+  return hfta_instance_run_turns(instance, &call);
 }
 
 hfta_status hfta_instance_clear_gradients(hfta_instance *instance) {
@@ -392,14 +392,15 @@ static hfta_status build(hfta_instance *instance, const hfta_options *options) {
     choose_copies(instance);
     status = open_workers(instance, options);
   }
-  if (status == HFTA_OK) {
-    begin_turns(instance);
+  if (status == HFTA_OK)
     status = check_memory(instance, bytes);
-  }
   if (status == HFTA_OK)
     status = allocate_workers(instance, options);
-  if (status == HFTA_OK)
+  if (status == HFTA_OK) {
+    instance->workload.slabs = instance->workers->workload.slabs;
+    begin_turns(instance);
     hfta_instance_observe(instance, NULL);
+  }
   if (status == HFTA_OK)
     status = start(instance, true);
   return status;

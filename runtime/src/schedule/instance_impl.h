@@ -28,7 +28,8 @@ struct hfta_instance {
 
   int32_t *live; ///< the copies that run, ascending
   int64_t live_count;
-  bool *is_live;       ///< one a copy
+  int64_t turn;  ///< the one whose copies a call is for that doesn't say which
+  bool *is_live; ///< one a copy
   double (*now)(void); ///< in seconds; hfta_now
 
   bool has_gradients;         ///< that wait for an update
@@ -53,6 +54,25 @@ bool hfta_instance_preconditions(const hfta_instance *instance);
 /// Gradients that were accumulated since the last update belong to a state that
 /// is replaced.
 hfta_status hfta_instance_clear_gradients(hfta_instance *instance);
+
+/// Of the copies that run those that go through steps together: as few turns as
+/// the device has room for, each of as many copies. One turn where all do.
+typedef struct hfta_turn {
+  int64_t first;  ///< place of the first one among all that run
+  int64_t copies; ///< the last turn may have fewer
+} hfta_turn;
+
+/// Turns of `copies`, of which there is room for `most` at a time; 0: for all.
+int64_t hfta_turn_count(int64_t copies, int64_t most);
+hfta_turn hfta_find_turn(int64_t copies, int64_t most, int64_t number);
+
+/// The same of an instance's copies on its device, and its current turn.
+int64_t hfta_instance_turn_count(const hfta_instance *instance);
+hfta_turn hfta_instance_turn(const hfta_instance *instance);
+
+/// Runs a schedule for each turn's copies after the other's.
+hfta_status hfta_instance_run_turns(hfta_instance *instance,
+                                    const hfta_schedule_call *call);
 
 /// Runs a schedule on all workers. HFTA_USAGE if the program has no such
 /// schedule.

@@ -53,6 +53,34 @@ static bool is_transient(const hfta_instance *instance, uint32_t tensor) {
   return instance->program->segments[segment].residency == HFTA_TRANSIENT;
 }
 
+static hfta_status fail_in_turns(hfta_error *error, const char *name) {
+  return hfta_fail(error, HFTA_USAGE,
+                   "tensor '%s' isn't kept: copies take turns in its memory",
+                   name);
+}
+
+/// Where a copy has a tensor that lies in slabs, on a device that has those of
+/// some copies. False: it is in memory that is there for all of them.
+static bool find_with_host(hfta_worker *worker, uint32_t tensor, int64_t copy,
+                           bool writes, char **out, hfta_status *status) {
+  const hfta_tensor *row = &worker->program->tensors[tensor];
+  if (worker->host_copies.most == 0 ||
+      worker->program->segments[row->segment].copy_bytes == 0)
+    return false;
+  *status = hfta_host_copies_have(worker, row->segment)
+                ? hfta_host_copies_find(worker, tensor, copy, writes, out)
+                : fail_in_turns(&worker->error, row->name);
+  return true;
+}
+
+/// Leaves the message of a worker's failure in the instance.
+static hfta_status note_worker(hfta_instance *instance,
+                               const hfta_worker *worker, hfta_status status) {
+  if (status != HFTA_OK)
+    instance->error = worker->error;
+  return status;
+}
+
 static hfta_status read_own(hfta_instance *instance, uint32_t tensor,
                             int64_t copy, uint64_t offset, void *to,
                             uint64_t bytes) {
@@ -66,6 +94,13 @@ static hfta_status read_own(hfta_instance *instance, uint32_t tensor,
     return hfta_spill_read_tensor(worker, tensor, copy, offset, to, bytes,
                                   &instance->error);
   hfta_device *device = worker->device;
+  char *place;
+  hfta_status status;
+  if (find_with_host(worker, tensor, copy, false, &place, &status)) {
+    if (status == HFTA_OK)
+      memcpy(to, place + offset, bytes);
+    return note_worker(instance, worker, status);
+  }
   char *from = hfta_worker_address(worker, tensor, copy) + offset;
   void *host = device->functions->host_address(device, from);
   return copy_now(device, to, host ? host : from, bytes, host != NULL,
@@ -100,7 +135,14 @@ static hfta_status write_own(hfta_instance *instance, uint32_t tensor,
                                        bytes, &instance->error);
       continue;
     }
-    char *to = hfta_worker_address(worker, tensor, copy) + offset;
+    char *to;
+    if (find_with_host(worker, tensor, copy, true, &to, &status)) {
+      if (status == HFTA_OK)
+        memcpy(to + offset, from, bytes);
+      note_worker(instance, worker, status);
+      continue;
+    }
+    to = hfta_worker_address(worker, tensor, copy) + offset;
     void *host = device->functions->host_address(device, to);
     status = copy_now(device, host ? host : to, from, bytes, host != NULL,
                       &instance->error);
@@ -193,9 +235,7 @@ hfta_status hfta_instance_tensor(hfta_instance *instance, int64_t copy,
       memory->bytes < program->segments[tensor->segment].bytes ||
       hfta_workload_shares_slabs(program, &worker->workload, tensor->segment);
   if (shares_slabs && !is_spilled(instance, index))
-    return hfta_fail(&instance->error, HFTA_USAGE,
-                     "tensor '%s' isn't kept: copies take turns in its memory",
-                     name);
+    return fail_in_turns(&instance->error, name);
   if (program->segments[tensor->segment].role == HFTA_SEGMENT_INPUT &&
       memory->count > 1)
     return hfta_fail(&instance->error, HFTA_USAGE,

@@ -1,5 +1,6 @@
 //===- memory_plan.c - Memory that a program has, by what it is for -------===//
 
+#include "device/cuda_launch.h"
 #include "hfta/data.h"
 #include "hfta/store.h"
 #include "schedule/share.h"
@@ -19,9 +20,7 @@ static uint64_t tensor_bytes(const hfta_program *program,
   return bytes;
 }
 
-/// Whether all that a segment holds is named tensors, of which an instance
-/// touches its own copies'.
-static bool is_tensors(const hfta_segment *segment) {
+bool hfta_segment_is_state(const hfta_segment *segment) {
   return segment->role == HFTA_SEGMENT_PARAMETERS ||
          segment->role == HFTA_SEGMENT_STATISTICS ||
          segment->role == HFTA_SEGMENT_OPTIMIZER_STATE ||
@@ -37,7 +36,9 @@ static uint64_t touched_bytes(const hfta_program *program,
       segment->residency != HFTA_RESIDENT ||
       !hfta_workload_needs(program, workload, index))
     return 0;
-  if (is_tensors(segment) && workload->copies < program->copies)
+  // All that state consists of is named tensors, of which an instance touches
+  // its own copies'.
+  if (hfta_segment_is_state(segment) && workload->copies < program->copies)
     return tensor_bytes(program, workload, index);
   return hfta_workload_segment_bytes(program, workload, index, threads) *
          hfta_workload_instances(program, workload, index);
@@ -106,6 +107,44 @@ hfta_memory_plan hfta_workload_memory(const hfta_program *program,
               plan.workspace + plan.input_output + plan.prefetch +
               plan.scratch + plan.arena + plan.store;
   return plan;
+}
+
+uint64_t hfta_workload_device_bytes(const hfta_program *program,
+                                    const hfta_workload *workload) {
+  uint64_t bytes = 0;
+  int threads = hfta_program_threads(program, 0);
+  for (uint32_t i = 0; i < program->segment_count; ++i)
+    if (program->segments[i].role != HFTA_SEGMENT_SCRATCH &&
+        hfta_workload_needs(program, workload, i))
+      bytes += hfta_workload_segment_bytes(program, workload, i, threads) *
+               hfta_workload_instances(program, workload, i);
+  return bytes + hfta_cuda_scratch_bytes(program);
+}
+
+uint64_t hfta_workload_waiting_bytes(const hfta_program *program,
+                                     const hfta_workload *workload,
+                                     uint32_t segment) {
+  const hfta_segment *row = &program->segments[segment];
+  return hfta_segment_is_state(row) && row->residency == HFTA_RESIDENT &&
+                 hfta_workload_needs(program, workload, segment)
+             ? row->copy_bytes
+             : 0;
+}
+
+hfta_device_needs hfta_find_device_needs(const hfta_program *program) {
+  hfta_workload all = hfta_workload_of_all(program);
+  hfta_device_needs needs = {.common =
+                                 hfta_workload_find_common(program, &all)};
+  all.slabs = 1;
+  needs.first_copy = hfta_workload_device_bytes(program, &all);
+  all.slabs = program->copies;
+  uint64_t others =
+      hfta_workload_device_bytes(program, &all) - needs.first_copy;
+  if (program->copies > 1)
+    needs.next_copy = others / (uint64_t)(program->copies - 1);
+  for (uint32_t i = 0; i < program->segment_count; ++i)
+    needs.waiting_copy += hfta_workload_waiting_bytes(program, &all, i);
+  return needs;
 }
 
 hfta_memory_plan hfta_program_memory(const hfta_program *program, int threads) {

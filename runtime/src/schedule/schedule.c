@@ -20,6 +20,7 @@ typedef struct walk {
   const int32_t *slabs;  ///< of those that are chosen: their places in the turn
   int64_t copy_count;
   int64_t first; ///< of them among all that run, unless some are chosen
+  int64_t begin; ///< the same of the call's
 } walk;
 
 static void run_commands(walk *self, const hfta_command *commands,
@@ -95,22 +96,28 @@ static char *find_place(const walk *self, const hfta_place *place,
 // Commands
 //===----------------------------------------------------------------------===//
 
-/// The store no longer has what tasks write.
+/// The store, or the host, no longer has what tasks write.
 static void note_writes(const walk *self, const hfta_task *task) {
   for (uint32_t i = 0; i < task->write_count; ++i) {
     uint32_t segment = task->writes[i];
     uint32_t count = self->worker->memory[segment].count;
-    if (count > 0)
+    hfta_host_copies_write(self->worker, segment);
+    if (count > 0 && self->worker->program->arena_bytes > 0)
       hfta_spill_write(self->worker, segment,
                        find_instance(self, segment, 0) % count);
   }
 }
 
 /// Where the first copy's slab of a segment is. What has a place for a turn of
-/// several steps lies there for more copies than go through a step together.
+/// several steps lies there for more copies than go through a step together,
+/// and so does on a device that has the call's copies alone what these keep.
 static void *first_slab(const walk *self, uint32_t segment) {
+  const hfta_worker *worker = self->worker;
   char *base = segment_base(self, segment, 0);
-  if (!base || self->worker->program->arena_bytes == 0)
+  if (base && worker->host_copies.most > 0 && worker->keeps[segment])
+    return base + worker->program->segments[segment].copy_bytes *
+                      (uint64_t)(self->first - self->begin);
+  if (!base || worker->program->arena_bytes == 0)
     return base;
   int64_t instance =
       find_instance(self, segment, 0) % self->worker->memory[segment].count;
@@ -120,13 +127,15 @@ static void *first_slab(const walk *self, uint32_t segment) {
 static void run(const walk *self, const hfta_command *command) {
   hfta_worker *worker = self->worker;
   const hfta_program *program = worker->program;
-  if (program->arena_bytes > 0)
+  if (program->arena_bytes > 0 || worker->host_copies.most > 0)
     note_writes(self, &program->tasks[command->subject]);
   for (uint32_t i = 0; i < program->segment_count; ++i)
     worker->call_bases[i] = first_slab(self, i);
   hfta_task_call call = {.task = &program->tasks[command->subject],
                          .segments = worker->call_bases,
-                         .keeps = worker->keeps,
+                         .keeps = worker->host_copies.most > 0
+                                      ? worker->host_copies.keeps
+                                      : worker->keeps,
                          .copies = self->copies,
                          .slabs = self->slabs,
                          .copy_count = self->copy_count,
@@ -156,15 +165,16 @@ static void transfer(const walk *self, const hfta_command *command) {
   }
 }
 
-/// In all instances.
+/// In all instances; of slabs those that there are.
 static void fill(const walk *self, const hfta_command *command) {
   hfta_device *device = self->worker->device;
   const hfta_place *to = &command->to;
   const hfta_segment_memory *memory = &self->worker->memory[to->index];
+  uint64_t left = memory->bytes - to->offset;
   for (uint32_t i = 0; i < memory->count; ++i)
     device->functions->fill(device, command->queue,
                             (char *)memory->bases[i] + to->offset,
-                            command->bytes);
+                            command->bytes < left ? command->bytes : left);
 }
 
 /// A micro-batch of the worker's own.
@@ -431,15 +441,17 @@ hfta_status hfta_worker_run(hfta_worker *worker,
   for (uint32_t i = 0; i < schedule->keep_count; ++i)
     worker->keeps[schedule->keeps[i]] = true;
   hfta_turns *turns = &worker->turns[schedule - program->schedules];
+  hfta_turn turn = hfta_instance_turn(instance);
   walk self = {
       .worker = worker,
       .call = call,
       .schedule = schedule,
       .turn = turns->width,
       .micro_batches = hfta_share_count(&worker->share, call->micro_batches),
-      .copies = call->copies ? call->copies : instance->live,
-      .first = call->first,
-      .copy_count = call->copies ? call->copy_count : instance->live_count};
+      .copies = call->copies ? call->copies : instance->live + turn.first,
+      .first = call->copies ? call->first : turn.first,
+      .copy_count = call->copies ? call->copy_count : turn.copies};
+  self.begin = self.first;
   bool takes_batch = reads_fields(schedule);
   if (takes_batch)
     hfta_batches_begin(&worker->batches, schedule, call->inputs);
@@ -447,6 +459,7 @@ hfta_status hfta_worker_run(hfta_worker *worker,
     worker->batches.count = 0; // a port may be where a field was
   worker->spill.failure = HFTA_OK;
   double begin = instance->now();
+  hfta_host_copies_bring(worker, self.copies, self.copy_count);
   run_commands(&self, schedule->commands, schedule->command_count);
   hfta_error later;
   hfta_status failure = worker->spill.failure;
@@ -460,8 +473,10 @@ hfta_status hfta_worker_run(hfta_worker *worker,
   if (status == HFTA_OK && call->micro_batches == program->micro_batches)
     hfta_turns_took(turns, instance->now() - begin);
   hfta_spill_settle(worker);
-  if (status != HFTA_OK)
+  if (status != HFTA_OK) {
     hfta_spill_forget(worker);
+    hfta_host_copies_lose(worker);
+  }
   if (takes_batch)
     hfta_batches_end(&worker->batches, self.micro_batches, status != HFTA_OK);
   return status;

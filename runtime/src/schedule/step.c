@@ -4,6 +4,7 @@
 #include "hfta/learning_rate.h"
 #include "schedule/instance_impl.h"
 #include "schedule/parts.h"
+#include "schedule/window.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,7 +14,7 @@ static hfta_status run_schedule(hfta_instance *instance, const char *name,
   hfta_schedule_call call = {.name = name,
                              .inputs = inputs,
                              .micro_batches = instance->program->micro_batches};
-  return hfta_instance_run(instance, &call);
+  return hfta_instance_run_turns(instance, &call);
 }
 
 /// What the schedule has left for the host of each copy that runs, `count`
@@ -248,8 +249,30 @@ hfta_status hfta_instance_run_step(hfta_instance *instance,
   return status;
 }
 
+/// Of a window that is one step, whose batch each turn takes.
+static hfta_status take_inputs(void *argument, int64_t step,
+                               const void *const **inputs) {
+  (void)step;
+  *inputs = argument;
+  return HFTA_OK;
+}
+
+/// What was offered the next call would find in its place, which is not that of
+/// the next step.
+static hfta_status step_in_turns(hfta_instance *instance,
+                                 const void *const *inputs, double *losses) {
+  hfta_window window = {.steps = 1,
+                        .take = take_inputs,
+                        .argument = (void *)(uintptr_t)inputs,
+                        .losses = losses};
+  hfta_instance_offer(instance, NULL);
+  return hfta_instance_run_window(instance, &window);
+}
+
 hfta_status hfta_instance_step(hfta_instance *instance,
                                const void *const *inputs, double *losses) {
+  if (hfta_instance_turn_count(instance) > 1)
+    return step_in_turns(instance, inputs, losses);
   hfta_schedule_call call = {.name = "step",
                              .inputs = inputs,
                              .micro_batches = instance->program->micro_batches};
@@ -281,14 +304,15 @@ hfta_status hfta_instance_evaluate_begin(hfta_instance *instance) {
   return HFTA_OK;
 }
 
-/// Adds up the last batch's results.
+/// Adds up the last batch's results, of the turn's copies.
 static hfta_status add_sums(hfta_instance *instance) {
   uint32_t roles[SUMS];
   get_roles(instance->program, roles);
+  hfta_turn turn = hfta_instance_turn(instance);
   hfta_status status = get_results(instance, roles, SUMS);
-  for (int64_t i = 0; status == HFTA_OK && i < instance->live_count; ++i)
+  for (int64_t i = 0; status == HFTA_OK && i < turn.copies; ++i)
     for (int j = 0; j < SUMS; ++j) {
-      int64_t place = SUMS * instance->live[i] + j;
+      int64_t place = SUMS * instance->live[turn.first + i] + j;
       instance->sums[place] += instance->results[place];
     }
   return status;

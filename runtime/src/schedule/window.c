@@ -6,9 +6,18 @@
 
 #include <math.h>
 
+/// What brings a turn's copies, if the program has schedules for that.
+static const hfta_schedule *find_begin(const hfta_instance *instance) {
+  return hfta_program_find_schedule(instance->program, "begin_turn");
+}
+
 bool hfta_instance_takes_windows(const hfta_instance *instance) {
   return instance->communicator->size == 1 && !instance->group &&
-         hfta_program_find_schedule(instance->program, "turn_step");
+         (find_begin(instance) || hfta_instance_turn_count(instance) > 1);
+}
+
+const char *hfta_instance_window_schedule(const hfta_instance *instance) {
+  return find_begin(instance) ? "turn_step" : "step";
 }
 
 /// How a window's turns follow each other.
@@ -16,9 +25,10 @@ typedef struct turns {
   hfta_instance *instance;
   hfta_window *window;
   int64_t count;
-  int64_t copies; ///< of a turn; the last one may have fewer
-  int64_t begin;  ///< steps done before
-  bool overlaps;  ///< the next one's copies come meanwhile
+  int64_t most;  ///< copies that there is room for at a time
+  int64_t begin; ///< steps done before
+  bool has_ends; ///< schedules begin and end a turn
+  bool overlaps; ///< the next one's copies come meanwhile
   uint64_t reads,
       writes; ///< queues of the store, as hfta_schedule_call has them
 } turns;
@@ -42,10 +52,13 @@ static uint64_t queues_of(const hfta_schedule *schedule,
 static turns plan_turns(hfta_instance *instance, hfta_window *window) {
   turns self = {
       .instance = instance, .window = window, .begin = instance->steps};
-  const hfta_schedule *begin = find(&self, "begin_turn");
-  int64_t most = (int64_t)begin->commands->bytes;
-  self.count = (instance->live_count + most - 1) / most;
-  self.copies = (instance->live_count + self.count - 1) / self.count;
+  const hfta_schedule *begin = find_begin(instance);
+  self.has_ends = begin != NULL;
+  self.most =
+      begin ? (int64_t)begin->commands->bytes : instance->workload.slabs;
+  self.count = hfta_turn_count(instance->live_count, self.most);
+  if (!begin)
+    return self;
   self.reads = queues_of(begin, HFTA_COMMAND_FETCH);
   self.writes = queues_of(find(&self, "end_turn"), HFTA_COMMAND_EVICT);
   self.overlaps =
@@ -58,14 +71,14 @@ static turns plan_turns(hfta_instance *instance, hfta_window *window) {
 static hfta_schedule_call make_call(const turns *self, int64_t number,
                                     const char *name) {
   const hfta_instance *instance = self->instance;
-  int64_t turn = instance->begins_with_last ? self->count - 1 - number : number;
-  int64_t first = turn * self->copies, left = instance->live_count - first;
+  hfta_turn turn = hfta_find_turn(
+      instance->live_count, self->most,
+      instance->begins_with_last ? self->count - 1 - number : number);
   return (hfta_schedule_call){.name = name,
                               .micro_batches = instance->program->micro_batches,
-                              .copies = instance->live + first,
-                              .first = first,
-                              .copy_count =
-                                  left < self->copies ? left : self->copies};
+                              .copies = instance->live + turn.first,
+                              .first = turn.first,
+                              .copy_count = turn.copies};
 }
 
 /// Every other turn lies beside the one before.
@@ -95,43 +108,60 @@ static hfta_status run_turn_step(const turns *self, int64_t number,
                                  int64_t step) {
   hfta_instance *instance = self->instance;
   hfta_window *window = self->window;
-  hfta_schedule_call call = make_call(self, number, "turn_step");
+  hfta_schedule_call call =
+      make_call(self, number, hfta_instance_window_schedule(instance));
   if (self->overlaps)
     call.queues = ~(self->reads | self->writes);
   hfta_status status = window->take(window->argument, step, &call.inputs);
   if (status != HFTA_OK)
     return status;
+  double *losses = window->losses;
   return hfta_instance_run_step(
-      instance, &call, &window->losses[step * instance->program->copies]);
+      instance, &call,
+      losses ? losses + step * instance->program->copies : NULL);
+}
+
+/// The copies come; where there is room, also the next turn's.
+static hfta_status begin_turn(const turns *self, int64_t number) {
+  if (!self->has_ends)
+    return HFTA_OK;
+  hfta_schedule_call begin = make_begin(self, number);
+  if (number > 0 && self->overlaps)
+    begin.queues = self->reads;
+  hfta_status status = hfta_instance_run(self->instance, &begin);
+  return status == HFTA_OK && number + 1 < self->count && self->overlaps
+             ? fetch_next(self, number)
+             : status;
+}
+
+static hfta_status end_turn(const turns *self, int64_t number) {
+  if (!self->has_ends)
+    return HFTA_OK;
+  hfta_schedule_call end = make_call(self, number, "end_turn");
+  end.is_posted = number + 1 < self->count && self->overlaps;
+  return hfta_instance_run(self->instance, &end);
 }
 
 /// One turn's copies go through all steps.
 static hfta_status run_turn(const turns *self, int64_t number) {
   hfta_window *window = self->window;
-  bool has_next = number + 1 < self->count;
-  hfta_schedule_call begin = make_begin(self, number);
-  if (number > 0 && self->overlaps)
-    begin.queues = self->reads;
   self->instance->steps = self->begin;
-  hfta_status status = hfta_instance_run(self->instance, &begin);
-  if (status == HFTA_OK && has_next && self->overlaps)
-    status = fetch_next(self, number);
+  hfta_status status = begin_turn(self, number);
   for (int64_t step = 0; step < window->steps && status == HFTA_OK; ++step) {
     status = run_turn_step(self, number, step);
     if (status == HFTA_OK && number == 0 && window->ends &&
         step + 1 < window->steps && window->ends(window->argument))
       window->steps = step + 1;
   }
-  hfta_schedule_call end = make_call(self, number, "end_turn");
-  end.is_posted = has_next && self->overlaps;
-  return status == HFTA_OK ? hfta_instance_run(self->instance, &end) : status;
+  return status == HFTA_OK ? end_turn(self, number) : status;
 }
 
 hfta_status hfta_instance_run_window(hfta_instance *instance,
                                      hfta_window *window) {
   turns self = plan_turns(instance, window);
   hfta_status status = HFTA_OK;
-  for (int64_t i = 0; i < window->steps * instance->program->copies; ++i)
+  int64_t losses = window->losses ? window->steps : 0;
+  for (int64_t i = 0; i < losses * instance->program->copies; ++i)
     window->losses[i] = NAN;
   for (int64_t i = 0; i < self.count && status == HFTA_OK; ++i)
     status = run_turn(&self, i);

@@ -2,9 +2,10 @@
 //
 // A program whose copies take turns within a budget of memory may have
 // schedules for turns of several steps: one brings what a turn's copies have in
-// the store, one is a step of these copies, and one takes it back. A window is
-// a number of steps that all copies go through so; between windows all are at
-// the same step.
+// the store, one is a step of these copies, and one takes it back. Where a GPU
+// has no room for all copies, a turn is steps of some, which a worker's call
+// brings and takes back by itself. A window is a number of steps that all
+// copies go through so; between windows all are at the same step.
 //
 // Threads: one.
 //===----------------------------------------------------------------------===//
@@ -27,11 +28,15 @@ typedef struct hfta_window {
   /// the last one: the others go as far then. NULL: never.
   bool (*ends)(void *argument);
   void *argument;
-  double *losses; ///< of each step one a copy, NaN for those that don't run
+  double *losses; ///< of each step one a copy, NaN for those that don't run;
+                  ///< NULL: nobody asks
 } hfta_window;
 
-/// Whether the program has such schedules, and runs on one rank.
+/// Whether copies go in turns of several steps, on one rank.
 bool hfta_instance_takes_windows(const hfta_instance *instance);
+
+/// The schedule of a step of its windows.
+const char *hfta_instance_window_schedule(const hfta_instance *instance);
 
 /// Runs the steps; `window->steps` are as many as there were. After a failure
 /// copies are at different steps.

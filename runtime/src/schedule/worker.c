@@ -59,7 +59,7 @@ hfta_status hfta_worker_open_device(hfta_worker *self, const char *text,
   return hfta_device_open(text, options, &self->device, &self->error);
 }
 
-static void release_segments(hfta_worker *self) {
+void hfta_worker_release_segments(hfta_worker *self) {
   for (uint32_t s = 0; self->memory && s < self->program->segment_count; ++s) {
     hfta_segment_memory *memory = &self->memory[s];
     for (uint32_t i = 0; i < memory->count && !memory->read_only; ++i)
@@ -67,12 +67,14 @@ static void release_segments(hfta_worker *self) {
                                        memory->bytes);
     free(memory->bases);
     free(memory->host);
+    *memory = (hfta_segment_memory){.count = 0};
   }
-  free(self->memory);
 }
 
 void hfta_worker_close(hfta_worker *self) {
-  release_segments(self);
+  hfta_host_copies_close(self);
+  hfta_worker_release_segments(self);
+  free(self->memory);
   hfta_spill_close(self);
   hfta_device_close(self->device);
   hfta_batches_destroy(&self->batches);
@@ -132,6 +134,9 @@ static hfta_status allocate_segment(hfta_worker *self, uint32_t index) {
     hfta_status status = self->device->functions->allocate(
         self->device, memory->bytes, segment->alignment, &memory->bases[i],
         &reason);
+    // A kind that locks the host's memory tells so of its own.
+    self->lacks_memory =
+        status == HFTA_UNSUPPORTED && self->device->functions->lock;
     if (status != HFTA_OK)
       return hfta_fail(&self->error, status, "segment '%s': %s", segment->name,
                        reason.message);
@@ -140,12 +145,20 @@ static hfta_status allocate_segment(hfta_worker *self, uint32_t index) {
   return HFTA_OK;
 }
 
-hfta_status hfta_worker_allocate(hfta_worker *self,
-                                 const hfta_store_options *store) {
+hfta_status hfta_worker_allocate_segments(hfta_worker *self) {
   hfta_status status = HFTA_OK;
+  self->lacks_memory = false;
   for (uint32_t i = 0; i < self->program->segment_count && status == HFTA_OK;
        ++i)
     status = allocate_segment(self, i);
+  return status;
+}
+
+hfta_status hfta_worker_allocate(hfta_worker *self,
+                                 const hfta_store_options *store) {
+  hfta_status status = hfta_worker_allocate_segments(self);
+  if (self->lacks_memory)
+    status = hfta_host_copies_open(self);
   if (status == HFTA_OK && self->program->arena_bytes > 0)
     status = hfta_spill_open(self, store);
   if (status == HFTA_OK)
@@ -190,6 +203,7 @@ void hfta_worker_reset(hfta_worker *self, bool is_new) {
   for (uint32_t i = 0; i < self->program->segment_count; ++i)
     reset_segment(self, i, is_new);
   hfta_spill_reset(self);
+  hfta_host_copies_reset(self);
   hfta_batches_forget(&self->batches);
 }
 
@@ -204,8 +218,9 @@ void hfta_worker_begin_turns(hfta_worker *self) {
   for (uint32_t i = 0; i < program->schedule_count; ++i) {
     int64_t widest =
         hfta_schedule_takes_turns(&program->schedules[i]) ? most : 1;
-    // How long a stage's call takes, others decide.
-    if (self->workload.stage >= 0)
+    // How long a stage's call takes, others decide; of turns of several steps
+    // one may have fewer copies than another.
+    if (self->workload.stage >= 0 || self->host_copies.most > 0)
       hfta_turns_fix(&self->turns[i], widest);
     else
       hfta_turns_begin(&self->turns[i], widest);

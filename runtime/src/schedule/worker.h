@@ -15,6 +15,7 @@
 #include "hfta/device.h"
 #include "schedule/batches.h"
 #include "schedule/broadcasts.h"
+#include "schedule/host_copies.h"
 #include "schedule/messages.h"
 #include "schedule/share.h"
 #include "schedule/spill.h"
@@ -44,7 +45,9 @@ typedef struct hfta_worker {
   hfta_broadcasts broadcasts;
   hfta_messages messages; ///< to and from other stages
   hfta_device *device;
-  hfta_segment_memory *memory; ///< one a segment
+  hfta_segment_memory *memory;  ///< one a segment
+  bool lacks_memory;            ///< the device has had no room for a segment
+  hfta_host_copies host_copies; ///< where it has none for all copies
   hfta_spill spill;
   void **call_bases; ///< what a running task gets, one a segment
   bool *keeps;       ///< of the running schedule, one a segment
@@ -76,6 +79,11 @@ hfta_status hfta_worker_open(hfta_worker *self, const hfta_instance *instance,
 /// Opens the worker's device.
 hfta_status hfta_worker_open_device(hfta_worker *self, const char *text,
                                     const hfta_device_options *options);
+
+/// Segments for as many copies as its workload says. Where `lacks_memory` says
+/// that there is no room, some may be there.
+hfta_status hfta_worker_allocate_segments(hfta_worker *self);
+void hfta_worker_release_segments(hfta_worker *self);
 
 /// Memory, a store and messages, after the device is there.
 hfta_status hfta_worker_allocate(hfta_worker *self,

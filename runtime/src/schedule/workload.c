@@ -344,10 +344,12 @@ static uint64_t widest_turn(const hfta_program *program,
 int64_t hfta_workload_copies_at_once(const hfta_program *program,
                                      const hfta_workload *workload,
                                      int threads) {
+  bool has_all = workload->slabs == 0 || workload->slabs > workload->copies;
+  int64_t copies = has_all ? workload->copies : workload->slabs;
   if (!takes_turns(program, workload))
-    return workload->copies;
+    return copies;
   uint64_t most = widest_turn(program, workload, threads);
-  return most < (uint64_t)workload->copies ? (int64_t)most : workload->copies;
+  return most < (uint64_t)copies ? (int64_t)most : copies;
 }
 
 int64_t hfta_program_copies_at_once(const hfta_program *program, int threads) {
@@ -364,6 +366,9 @@ int64_t hfta_program_copies_at_once(const hfta_program *program, int threads) {
 /// Whether each copy has a slab of its own.
 static bool keeps_slabs(const hfta_program *program,
                         const hfta_workload *workload, uint32_t segment) {
+  const hfta_segment *row = &program->segments[segment];
+  if (hfta_segment_is_state(row) && row->residency == HFTA_RESIDENT)
+    return true;
   for (uint32_t s = 0; s < program->schedule_count; ++s)
     for (uint32_t i = 0; hfta_workload_runs(program, workload, s) &&
                          i < program->schedules[s].keep_count;
@@ -491,6 +496,8 @@ uint64_t hfta_workload_segment_bytes(const hfta_program *program,
       keeps_slabs(program, workload, index)
           ? segment->bytes / segment->copy_bytes
           : (uint64_t)hfta_workload_copies_at_once(program, workload, threads);
+  if (workload->slabs > 0 && slabs > (uint64_t)workload->slabs)
+    slabs = (uint64_t)workload->slabs;
   return (slabs - 1) * segment->copy_bytes + reach;
 }
 

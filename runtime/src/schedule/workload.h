@@ -21,7 +21,11 @@ typedef struct hfta_workload {
   int32_t stage;   ///< of a worker; -1: no stage's
   int rank, ranks; ///< of a worker: which of those that share its stage
   hfta_communicator
-      *communicator;            ///< borrowed; NULL: an instance opens its own
+      *communicator; ///< borrowed; NULL: an instance opens its own
+  bool takes_turns;  ///< where the device has no room for all copies these may
+                     ///< take turns, for which the caller goes through windows
+  int64_t slabs; ///< of how many copies the device has slabs at a time; 0: of
+                 ///< all, or as many as run at once
   const struct hfta_seat *seat; ///< at which it is created, borrowed meanwhile;
                                 ///< NULL: it has threads and arena of its own
 } hfta_workload;
@@ -89,6 +93,9 @@ bool hfta_workload_shares_slabs(const hfta_program *program,
                                 const hfta_workload *workload,
                                 uint32_t segment);
 
+/// Whether a segment holds what copies have from step to step.
+bool hfta_segment_is_state(const hfta_segment *segment);
+
 /// How many instances of a segment the workload needs.
 uint32_t hfta_workload_instances(const hfta_program *program,
                                  const hfta_workload *workload,
@@ -98,6 +105,22 @@ uint32_t hfta_workload_instances(const hfta_program *program,
 uint64_t hfta_workload_segment_bytes(const hfta_program *program,
                                      const hfta_workload *workload,
                                      uint32_t segment, int threads);
+
+/// Bytes that a GPU needs, where it has the slabs of `workload->slabs` copies;
+/// scratch memory it has for all of the program's.
+uint64_t hfta_workload_device_bytes(const hfta_program *program,
+                                    const hfta_workload *workload);
+
+/// Bytes of a segment that the host has of a copy that isn't on the GPU; 0: of
+/// what is in it nothing outlives a step, or it is there for all copies.
+uint64_t hfta_workload_waiting_bytes(const hfta_program *program,
+                                     const hfta_workload *workload,
+                                     uint32_t segment);
+
+/// What the workload's schedules do for all copies at once, so that these can't
+/// take turns of several steps: a task's name, or other words; NULL: nothing.
+const char *hfta_workload_find_common(const hfta_program *program,
+                                      const hfta_workload *workload);
 
 /// How far the workload's FETCHes reach into the arena.
 uint64_t hfta_workload_arena_bytes(const hfta_program *program,
@@ -114,6 +137,17 @@ typedef struct hfta_spilled_extents {
 hfta_spilled_extents hfta_workload_spills(const hfta_program *program,
                                           const hfta_workload *workload,
                                           uint64_t *out);
+
+/// What a training's copies need, bytes each, of a GPU and where it has no room
+/// for all of them.
+typedef struct hfta_device_needs {
+  uint64_t first_copy;   ///< of the GPU: one, with all that copies share
+  uint64_t next_copy;    ///< each other one that is there at the same time
+  uint64_t waiting_copy; ///< of the host: one, whether it is there or not
+  const char *common;    ///< see hfta_workload_find_common
+} hfta_device_needs;
+
+hfta_device_needs hfta_find_device_needs(const hfta_program *program);
 
 //===----------------------------------------------------------------------===//
 // Instances

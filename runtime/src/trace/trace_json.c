@@ -124,7 +124,7 @@ static void name_rank(const hfta_trace_part *part, hfta_json_writer *writer) {
 // Activities
 //===----------------------------------------------------------------------===//
 
-/// Where `memory` leads to: in a segment's instance, or in the host's image of
+/// Where `memory` leads to: in a segment's instance, or in what the host has of
 /// one. UINT32_MAX: elsewhere.
 static uint32_t find_segment(const hfta_worker *worker, const void *memory,
                              bool *is_host) {
@@ -139,7 +139,8 @@ static uint32_t find_segment(const hfta_worker *worker, const void *memory,
     }
     const char *host = segment->host;
     *is_host =
-        host && at >= host && at < host + segment->bytes * segment->count;
+        (host && at >= host && at < host + segment->bytes * segment->count) ||
+        hfta_host_copies_hold(worker, s, memory);
     if (*is_host)
       return s;
   }

@@ -4,20 +4,18 @@
 
 #include "data/feed.h"
 #include "hfta/trainer.h"
-#include "schedule/workload.h"
+#include "schedule/instance_impl.h"
 #include "training/team.h"
 
-hfta_status hfta_evaluate_dataset(hfta_instance *instance,
-                                  const hfta_dataset *dataset, double *losses,
-                                  double *metrics, bool (*should_stop)(void *),
-                                  void *argument, bool *stopped) {
+/// One turn's copies go through all batches.
+static hfta_status evaluate_turn(hfta_instance *instance,
+                                 const hfta_dataset *dataset,
+                                 bool (*should_stop)(void *), void *argument,
+                                 bool *stopped) {
   hfta_error *error = hfta_instance_error(instance);
   hfta_feed *feed = NULL;
-  *stopped = false;
-  hfta_status status = hfta_instance_evaluate_begin(instance);
-  if (status == HFTA_OK)
-    status = hfta_feed_start_evaluation(dataset, hfta_instance_reads(instance),
-                                        &feed, error);
+  hfta_status status = hfta_feed_start_evaluation(
+      dataset, hfta_instance_reads(instance), &feed, error);
   while (status == HFTA_OK && !*stopped) {
     const void *const *inputs;
     int64_t valid;
@@ -30,6 +28,21 @@ hfta_status hfta_evaluate_dataset(hfta_instance *instance,
   }
   hfta_instance_offer(instance, NULL);
   hfta_feed_stop(feed);
+  return status;
+}
+
+hfta_status hfta_evaluate_dataset(hfta_instance *instance,
+                                  const hfta_dataset *dataset, double *losses,
+                                  double *metrics, bool (*should_stop)(void *),
+                                  void *argument, bool *stopped) {
+  *stopped = false;
+  int64_t turns = hfta_instance_turn_count(instance);
+  hfta_status status = hfta_instance_evaluate_begin(instance);
+  for (int64_t i = 0; i < turns && status == HFTA_OK && !*stopped; ++i) {
+    instance->turn = i;
+    status = evaluate_turn(instance, dataset, should_stop, argument, stopped);
+  }
+  instance->turn = 0;
   if (status == HFTA_OK && !*stopped)
     status = hfta_instance_evaluate_end(instance, losses, metrics);
   return status;

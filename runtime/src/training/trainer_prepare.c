@@ -186,6 +186,17 @@ static hfta_status open_log(hfta_trainer *self) {
   return hfta_log_open(self->program, path, &span, &self->log, self->error);
 }
 
+/// Where the device has no room for all copies.
+static void announce_turns(hfta_trainer *self) {
+  int64_t count = hfta_instance_turn_count(self->instance);
+  if (count > 1)
+    hfta_progress_note(&self->progress,
+                       "the device has room for some copies at a time: %lld "
+                       "turns of %lld",
+                       (long long)count,
+                       (long long)hfta_instance_turn(self->instance).copies);
+}
+
 void hfta_trainer_announce(hfta_trainer *self) {
   const hfta_program *program = self->program;
   hfta_progress *progress = &self->progress;
@@ -200,6 +211,7 @@ void hfta_trainer_announce(hfta_trainer *self) {
     hfta_progress_note(progress, "%d ranks share %lld workers",
                        self->team.communicator->size,
                        (long long)program->workers);
+  announce_turns(self);
   hfta_progress_note(
       progress, "data: %lld samples to train, %lld to test, %.1f MiB unpacked",
       (long long)self->train.samples, (long long)self->test.samples,

@@ -19,12 +19,12 @@ static int64_t up_to(int64_t step, int64_t every, int64_t most) {
 }
 
 /// The first step is logged by itself. A trace tells of steps one by one, and
-/// so does what a preconditioner has done, unless it takes windows by itself.
+/// so does what a preconditioner has done.
 int64_t hfta_trainer_window_steps(const hfta_trainer *self, int64_t step) {
   bool is_traced = self->trace && !hfta_trace_is_complete(self->trace);
-  bool takes_windows = hfta_instance_takes_windows(self->instance) ||
-                       (self->parts && !self->curvatures);
-  if (step == 0 || is_traced || !takes_windows)
+  bool takes_windows =
+      hfta_instance_takes_windows(self->instance) || self->parts;
+  if (step == 0 || is_traced || !takes_windows || self->curvatures)
     return 1;
   int64_t steps = self->total_steps - step;
   steps = up_to(step, hfta_trainer_log_every(self), steps);

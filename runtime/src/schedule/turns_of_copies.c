@@ -1,0 +1,108 @@
+//===- turns_of_copies.c - Copies that have room together -----------------===//
+
+#include "schedule/instance_impl.h"
+
+#include <string.h>
+
+int64_t hfta_turn_count(int64_t copies, int64_t most) {
+  return most > 0 ? (copies + most - 1) / most : 1;
+}
+
+hfta_turn hfta_find_turn(int64_t copies, int64_t most, int64_t number) {
+  int64_t count = hfta_turn_count(copies, most);
+  int64_t each = (copies + count - 1) / count;
+  int64_t first = number * each, left = copies - first;
+  return (hfta_turn){.first = first, .copies = left < each ? left : each};
+}
+
+int64_t hfta_instance_turn_count(const hfta_instance *instance) {
+  return hfta_turn_count(instance->live_count, instance->workload.slabs);
+}
+
+hfta_turn hfta_instance_turn(const hfta_instance *instance) {
+  return hfta_find_turn(instance->live_count, instance->workload.slabs,
+                        instance->turn);
+}
+
+hfta_status hfta_instance_run_turns(hfta_instance *instance,
+                                    const hfta_schedule_call *call) {
+  int64_t count = hfta_instance_turn_count(instance);
+  hfta_status status = HFTA_OK;
+  for (int64_t i = 0; i < count && status == HFTA_OK; ++i) {
+    instance->turn = i;
+    status = hfta_instance_run(instance, call);
+  }
+  instance->turn = 0;
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// Whether they may take turns
+//===----------------------------------------------------------------------===//
+
+/// Whether a launch writes state that several copies share: each turn would do
+/// so once more.
+static bool writes_shared_state(const hfta_program *program,
+                                const hfta_launch *launch) {
+  for (uint32_t i = 0; i < launch->binding_count; ++i) {
+    const hfta_binding *binding = &launch->bindings[i];
+    if (hfta_segment_is_state(&program->segments[binding->segment]) &&
+        (binding->access & HFTA_ACCESS_WRITE) && binding->copy_stride == 0 &&
+        launch->copy < 0)
+      return true;
+  }
+  return false;
+}
+
+static bool is_common(const hfta_program *program, const hfta_task *task) {
+  bool found = !(task->flags & HFTA_TASK_BY_COPIES);
+  for (uint32_t i = 0; i < task->launch_count && !found; ++i)
+    found = writes_shared_state(program, &task->launches[i]);
+  return found;
+}
+
+/// What a command does so.
+static const char *find_common(const hfta_program *program,
+                               const hfta_command *command) {
+  switch ((hfta_command_kind)command->kind) {
+  case HFTA_COMMAND_RUN:
+    return is_common(program, &program->tasks[command->subject])
+               ? program->tasks[command->subject].name
+               : NULL;
+  case HFTA_COMMAND_ALL_REDUCE:
+  case HFTA_COMMAND_ALL_GATHER:
+  case HFTA_COMMAND_BROADCAST:
+  case HFTA_COMMAND_TAKE_GROUP:
+  case HFTA_COMMAND_SEND:
+  case HFTA_COMMAND_RECEIVE:
+    return "what workers exchange";
+  case HFTA_COMMAND_TRANSFER:
+  case HFTA_COMMAND_FILL:
+  case HFTA_COMMAND_RECORD:
+  case HFTA_COMMAND_AWAIT:
+  case HFTA_COMMAND_REPEAT:
+  case HFTA_COMMAND_EVERY:
+  case HFTA_COMMAND_ACTIONS:
+  case HFTA_COMMAND_CASE:
+  case HFTA_COMMAND_ONLY:
+  case HFTA_COMMAND_FETCH:
+  case HFTA_COMMAND_EVICT:
+  case HFTA_COMMAND_DROP:
+    break;
+  }
+  return NULL;
+}
+
+/// Initial values may be computed again.
+const char *hfta_workload_find_common(const hfta_program *program,
+                                      const hfta_workload *workload) {
+  const char *found = NULL;
+  for (uint32_t s = 0; s < program->schedule_count && !found; ++s) {
+    const hfta_schedule *schedule = &program->schedules[s];
+    bool is_meant = hfta_workload_runs(program, workload, s) &&
+                    strcmp(schedule->name, "initialize") != 0;
+    for (uint32_t i = 0; is_meant && i < schedule->command_count && !found; ++i)
+      found = find_common(program, &schedule->commands[i]);
+  }
+  return found;
+}
