@@ -196,8 +196,10 @@ private:
   FailureOr<SmallVector<Value>> pullPaddedRun(tensor::PadOp op, const Run &run);
   template <typename Reshape>
   FailureOr<SmallVector<Value>> pullReshapedRun(Reshape op, const Run &run);
-  FailureOr<SmallVector<Value>> computeRun(linalg::GenericOp op,
-                                           OpResult result, const Run &run);
+  FailureOr<SmallVector<Value>> computeRun(Value tensor, const Run &run);
+  FailureOr<SmallVector<Value>>
+  computeGenericRun(linalg::GenericOp op, OpResult result, const Run &run);
+  const SmallVector<Value> *recallRun(const Key &key) const;
   FailureOr<Value> pullReshaped(Value source, ArrayRef<AffineExpr> from,
                                 ArrayRef<Value> indices);
   SmallVector<AffineExpr> getDims(size_t count);
@@ -221,6 +223,7 @@ private:
   /// Of loops that carry tensors: their numbers.
   IRMapping iterations;
   std::map<Key, Entry> entries;
+  std::map<Key, SmallVector<Value>> runs;
 };
 
 } // namespace mlir::hfta

@@ -230,12 +230,42 @@ void ElementPuller::writeRun(Value memory, ArrayRef<Value> elements,
                           llvm::MaybeAlign(run.count * bytes));
 }
 
+/// What stands in a block that is no longer built is of no use.
+const SmallVector<Value> *ElementPuller::recallRun(const Key &key) const {
+  auto known = runs.find(key);
+  if (known == runs.end())
+    return nullptr;
+  bool areOpen = llvm::all_of(known->second, [&](Value element) {
+    return llvm::any_of(scopes, [&](const Scope &scope) {
+      return scope.block == element.getParentBlock();
+    });
+  });
+  return areOpen ? &known->second : nullptr;
+}
+
 FailureOr<SmallVector<Value>> ElementPuller::pullRun(Value tensor,
                                                      const Run &run) {
+  // Sums and what is owned are other values in other places.
+  if (owned.contains(tensor) || carried.contains(tensor))
+    return pullOneByOne(tensor, run);
+  Key key = {tensor.getAsOpaquePointer(), index(run.axis).getAsOpaquePointer(),
+             index(run.count).getAsOpaquePointer()};
+  for (Value own : run.indices)
+    key.push_back(own.getAsOpaquePointer());
+  if (const SmallVector<Value> *known = recallRun(key))
+    return *known;
+  FailureOr<SmallVector<Value>> elements = computeRun(tensor, run);
+  if (succeeded(elements))
+    runs[key] = *elements;
+  return elements;
+}
+
+FailureOr<SmallVector<Value>> ElementPuller::computeRun(Value tensor,
+                                                        const Run &run) {
   auto type = cast<RankedTensorType>(tensor.getType());
   bool isWhole = type.getDimSize(run.axis) % run.count == 0 &&
                  llvm::isPowerOf2_64(run.count);
-  if (!isWhole || owned.contains(tensor) || carried.contains(tensor))
+  if (!isWhole)
     return pullOneByOne(tensor, run);
   if (Value memory = places.lookup(tensor)) {
     Run simple = {simplify(tensor, run.indices), run.axis, run.count};
@@ -249,7 +279,7 @@ FailureOr<SmallVector<Value>> ElementPuller::pullRun(Value tensor,
   using Elements = FailureOr<SmallVector<Value>>;
   return llvm::TypeSwitch<Operation *, Elements>(op)
       .Case([&](linalg::GenericOp generic) {
-        return computeRun(generic, cast<OpResult>(tensor), run);
+        return computeGenericRun(generic, cast<OpResult>(tensor), run);
       })
       .Case([&](linalg::TransposeOp transpose) {
         Run from = run;
@@ -354,9 +384,9 @@ FailureOr<SmallVector<Value>> ElementPuller::pullReshapedRun(Reshape op,
 }
 
 /// What depends on the run's axis is computed for each element, the rest once.
-FailureOr<SmallVector<Value>> ElementPuller::computeRun(linalg::GenericOp op,
-                                                        OpResult result,
-                                                        const Run &run) {
+FailureOr<SmallVector<Value>>
+ElementPuller::computeGenericRun(linalg::GenericOp op, OpResult result,
+                                 const Run &run) {
   AffineMap map = op.getIndexingMapMatchingResult(result);
   if (op.getNumReductionLoops() > 0 || !map.isPermutation())
     return pullOneByOne(result, run);
