@@ -78,11 +78,15 @@ hfta_cu_result emulation::loadModule(const void *image,
       static_cast<void (**)()>(dlsym(out->library, emulated::kBarrier));
   auto *multiply = static_cast<decltype(&tensor_cores::multiply) *>(
       dlsym(out->library, emulated::kMultiply));
-  if (!out->registers || !out->shared || !sharedBytes || !barrier || !multiply)
+  auto *readTransposed = static_cast<decltype(&tensor_cores::readTransposed) *>(
+      dlsym(out->library, emulated::kReadTransposed));
+  if (!out->registers || !out->shared || !sharedBytes || !barrier ||
+      !multiply || !readTransposed)
     return kInvalidImage;
   out->sharedBytes = *sharedBytes;
   *barrier = waitAtBarrier;
   *multiply = tensor_cores::multiply;
+  *readTransposed = tensor_cores::readTransposed;
   tensor_cores::setChip(tensor_cores::Chip::get(getSettings().major));
   return kSuccess;
 }

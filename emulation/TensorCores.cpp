@@ -14,6 +14,9 @@ using mlir::hfta::emulated::Factors;
 /// Words of a row of the left matrix, or a column of the right one.
 static constexpr unsigned kWords = 8;
 static constexpr unsigned kMostTerms = 2 * kWords;
+/// Rows and columns of matrices that are read transposed, and how many there
+/// are at most.
+static constexpr unsigned kSize = 8, kMostMatrices = 4;
 
 //===----------------------------------------------------------------------===//
 // Numbers
@@ -155,14 +158,16 @@ float tensor_cores::addProducts(const Chip &chip, Factors factors,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What the threads of a warp bring: of one product and of the next one, as
-/// some may be there while others still read.
+/// What the threads of a warp bring: to one call and to the next one, as some
+/// may be there while others still read.
 struct Warp {
   uint32_t lhs[2][16][kWords], rhs[2][8][kWords];
+  uint16_t rows[2][fibers::kWarp][kSize];
 };
 struct Thread {
   unsigned next;
   float sums[4];
+  uint32_t words[kMostMatrices];
 };
 } // namespace
 
@@ -195,4 +200,20 @@ const float *tensor_cores::multiply(uint32_t factors, uint32_t lhs0,
         threadsChip, Factors(factors), warp.lhs[which][quad + i / 2 * 8],
         warp.rhs[which][2 * inQuad + i % 2], before[i]);
   return thread.sums;
+}
+
+const uint32_t *tensor_cores::readTransposed(uint32_t count, const void *row) {
+  unsigned number = fibers::getThread(), inWarp = number % fibers::kWarp;
+  Thread &thread = threads[number];
+  Warp &warp = warps[number / fibers::kWarp];
+  unsigned which = thread.next;
+  thread.next = 1 - which;
+  std::memcpy(warp.rows[which][inWarp], row, sizeof(warp.rows[which][inWarp]));
+  fibers::waitForWarp();
+  unsigned column = inWarp / 4, pair = inWarp % 4;
+  for (unsigned i = 0; i < std::min(count, kMostMatrices); ++i) {
+    const auto *rows = warp.rows[which] + i * kSize + pair * 2;
+    thread.words[i] = rows[0][column] | uint32_t(rows[1][column]) << 16;
+  }
+  return thread.words;
 }

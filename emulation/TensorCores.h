@@ -42,6 +42,13 @@ const float *multiply(uint32_t factors, uint32_t lhs0, uint32_t lhs1,
                       uint32_t rhs1, float sum0, float sum1, float sum2,
                       float sum3);
 
+/// Called by the threads of a warp together: where in memory the row begins,
+/// 8 elements of 16 bits, that is the thread's; those of `count` 8 by 8
+/// matrices, at most 4, are the first threads', in order. Returns of each
+/// matrix the word of the thread's two neighbours in a column, the first of
+/// them in the lower half, until it calls this again.
+const uint32_t *readTransposed(uint32_t count, const void *row);
+
 } // namespace tensor_cores
 
 #endif // HFTA_EMULATION_TENSORCORES_H

@@ -1,6 +1,7 @@
 //===- TensorCoresTest.cpp - Products of small matrices, bit by bit -------===//
 
 #include "TensorCores.h"
+#include "Fibers.h"
 
 #include "gtest/gtest.h"
 
@@ -103,6 +104,56 @@ TEST(TensorCores, Tf32HasTenBitsOfFraction) {
   for (const Chip &chip : {kAmpere, kHopper})
     EXPECT_EQ(tensor_cores::addProducts(chip, Factors::kTf32, lhs, rhs, 1),
               1 + 3 * (1 + 0x1p-10F));
+}
+
+/// Of each matrix 8 rows of elements that say where they are.
+struct Matrices {
+  uint16_t elements[4][8][8];
+  uint32_t count, words[fibers::kWarp][4];
+  unsigned next = 0;
+
+  explicit Matrices(uint32_t count) : count(count), words() {
+    for (unsigned matrix = 0; matrix < 4; ++matrix)
+      for (unsigned row = 0; row < 8; ++row)
+        for (unsigned column = 0; column < 8; ++column)
+          elements[matrix][row][column] =
+              uint16_t(100 * matrix + 10 * row + column);
+  }
+};
+
+void readTwice(void *argument) {
+  auto &matrices = *static_cast<Matrices *>(argument);
+  unsigned lane = fibers::getThread();
+  // What the first call read is still right where others are at the second.
+  for (unsigned round = 0; round < 2; ++round) {
+    unsigned matrix = lane / 8 % matrices.count;
+    const uint32_t *words = tensor_cores::readTransposed(
+        matrices.count,
+        matrices.elements[round == 0 ? matrix : matrices.count - 1 - matrix]
+                         [lane % 8]);
+    for (uint32_t i = 0; i < matrices.count && round == 0; ++i)
+      matrices.words[lane][i] = words[i];
+  }
+}
+
+unsigned chooseLast(void *argument) {
+  return fibers::kWarp - 1 -
+         static_cast<Matrices *>(argument)->next++ % fibers::kWarp;
+}
+
+TEST(TensorCores, AWarpReadsMatricesTransposed) {
+  for (uint32_t count : {2U, 4U}) {
+    Matrices matrices(count);
+    ASSERT_TRUE(fibers::run(fibers::kWarp, readTwice, chooseLast, &matrices));
+    for (unsigned lane = 0; lane < fibers::kWarp; ++lane)
+      for (uint32_t i = 0; i < count; ++i) {
+        unsigned row = lane % 4 * 2, column = lane / 4;
+        EXPECT_EQ(matrices.words[lane][i] & 0xFFFF,
+                  100 * i + 10 * row + column);
+        EXPECT_EQ(matrices.words[lane][i] >> 16,
+                  100 * i + 10 * (row + 1) + column);
+      }
+  }
 }
 
 } // namespace

@@ -11,9 +11,10 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 bool BlockThreads::load(ExecutionEngine &engine) {
-  void *places[4];
+  void *places[5];
   const char *names[] = {emulated::kShared, emulated::kSharedBytes,
-                         emulated::kBarrier, emulated::kMultiply};
+                         emulated::kBarrier, emulated::kMultiply,
+                         emulated::kReadTransposed};
   for (auto [name, place] : llvm::zip(names, places)) {
     llvm::Expected<void *> found = engine.lookup(name);
     if (!found) {
@@ -27,6 +28,8 @@ bool BlockThreads::load(ExecutionEngine &engine) {
   *static_cast<void (**)()>(places[2]) = fibers::wait;
   *static_cast<decltype(&tensor_cores::multiply) *>(places[3]) =
       tensor_cores::multiply;
+  *static_cast<decltype(&tensor_cores::readTransposed) *>(places[4]) =
+      tensor_cores::readTransposed;
   return true;
 }
 

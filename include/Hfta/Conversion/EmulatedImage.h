@@ -36,6 +36,9 @@ inline constexpr char kBarrier[] = "hfta_emulated_barrier";
 /// sets.
 inline constexpr char kMultiply[] = "hfta_emulated_multiply";
 
+/// The same of what they call to read small matrices transposed.
+inline constexpr char kReadTransposed[] = "hfta_emulated_read_transposed";
+
 /// What is multiplied, as that function is told.
 enum class Factors { kBf16, kTf32 };
 

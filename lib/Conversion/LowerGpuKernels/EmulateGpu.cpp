@@ -57,7 +57,7 @@ static bool waits(LLVM::LLVMFuncOp function, SymbolTable &symbols) {
         auto callee = call && call.getCallee()
                           ? symbols.lookup<LLVM::LLVMFuncOp>(*call.getCallee())
                           : LLVM::LLVMFuncOp();
-        return isa<NVVM::BarrierOp, NVVM::MmaOp>(op) ||
+        return isa<NVVM::BarrierOp, NVVM::MmaOp, NVVM::LdMatrixOp>(op) ||
                        (callee && waits(callee, symbols))
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
@@ -98,10 +98,13 @@ private:
   LogicalResult replaceOp(Operation *op);
 
   LogicalResult replaceMultiply(NVVM::MmaOp op);
+  LogicalResult replaceRead(NVVM::LdMatrixOp op);
+  void replaceByCall(Operation *op, LLVM::GlobalOp pointer,
+                     ValueRange arguments);
   Value callThrough(OpBuilder &builder, Location loc, LLVM::GlobalOp pointer,
                     Type result, ValueRange arguments);
 
-  LLVM::GlobalOp registers, barrier, multiply;
+  LLVM::GlobalOp registers, barrier, multiply, readTransposed;
 };
 } // namespace
 
@@ -129,6 +132,8 @@ void EmulateGpuPass::createGlobals() {
   Type pointer = LLVM::LLVMPointerType::get(&getContext());
   barrier = createGlobal(emulated::kBarrier, pointer, Attribute());
   multiply = createGlobal(emulated::kMultiply, pointer, Attribute());
+  readTransposed =
+      createGlobal(emulated::kReadTransposed, pointer, Attribute());
 }
 
 /// One block runs at a time: what kernels share is the same memory.
@@ -237,7 +242,20 @@ Value EmulateGpuPass::callThrough(OpBuilder &builder, Location loc,
   return call.getNumResults() > 0 ? call.getResult() : Value();
 }
 
-/// What the function gets are words, and returns where the sums are.
+/// The function returns where the op's result is.
+void EmulateGpuPass::replaceByCall(Operation *op, LLVM::GlobalOp pointer,
+                                   ValueRange arguments) {
+  OpBuilder builder(op);
+  Location loc = op->getLoc();
+  Value place =
+      callThrough(builder, loc, pointer,
+                  LLVM::LLVMPointerType::get(&getContext()), arguments);
+  op->replaceAllUsesWith(
+      LLVM::LoadOp::create(builder, loc, op->getResult(0).getType(), place));
+  op->erase();
+}
+
+/// What the function gets are words.
 LogicalResult EmulateGpuPass::replaceMultiply(NVVM::MmaOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
@@ -250,12 +268,22 @@ LogicalResult EmulateGpuPass::replaceMultiply(NVVM::MmaOp op) {
   SmallVector<Value> arguments = {LLVM::ConstantOp::create(
       builder, loc, builder.getI32Type(), static_cast<int64_t>(factors))};
   llvm::append_range(arguments, op.getOperands());
-  Type pointer = LLVM::LLVMPointerType::get(&getContext());
-  Value sums = callThrough(builder, loc, multiply, pointer, arguments);
-  op.replaceAllUsesWith(
-      LLVM::LoadOp::create(builder, loc, op.getRes().getType(), sums)
-          .getResult());
-  op->erase();
+  replaceByCall(op, multiply, arguments);
+  return success();
+}
+
+LogicalResult EmulateGpuPass::replaceRead(NVVM::LdMatrixOp op) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  NVVM::LdStMatrixShapeAttr shape = op.getShape();
+  if (op.getLayout() != NVVM::MMALayout::col || shape.getM() != 8 ||
+      shape.getN() != 8 || op.getEltType() != NVVM::LdStMatrixEltType::B16)
+    return op.emitError("isn't emulated");
+  Value count = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(),
+                                         static_cast<int64_t>(op.getNum()));
+  Value row = LLVM::AddrSpaceCastOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(&getContext()), op.getPtr());
+  replaceByCall(op, readTransposed, {count, row});
   return success();
 }
 
@@ -265,6 +293,8 @@ LogicalResult EmulateGpuPass::replaceOp(Operation *op) {
   Type pointer = LLVM::LLVMPointerType::get(&getContext());
   if (auto product = dyn_cast<NVVM::MmaOp>(op))
     return replaceMultiply(product);
+  if (auto read = dyn_cast<NVVM::LdMatrixOp>(op))
+    return replaceRead(read);
   if (isa<NVVM::BarrierOp>(op) && op->getNumOperands() == 0) {
     callThrough(builder, loc, barrier, LLVM::LLVMVoidType::get(&getContext()),
                 {});

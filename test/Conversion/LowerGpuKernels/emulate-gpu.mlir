@@ -58,6 +58,38 @@ llvm.func @multiplies(%x: !llvm.ptr, %word: i32) attributes {nvvm.kernel} {
 
 // -----
 
+// So do they read matrices transposed.
+// CHECK-LABEL: llvm.func internal @reads(
+// CHECK: %[[SHARED:.+]] = llvm.mlir.addressof @hfta_emulated_shared : !llvm.ptr<3>
+// CHECK: %[[COUNT:.+]] = llvm.mlir.constant(2 : i{{.+}}) : i32
+// CHECK: %[[ROW:.+]] = llvm.addrspacecast %[[SHARED]] : !llvm.ptr<3> to !llvm.ptr
+// CHECK: %[[PLACE:.+]] = llvm.mlir.addressof @hfta_emulated_read_transposed
+// CHECK: %[[READ:.+]] = llvm.load %[[PLACE]]
+// CHECK: %[[WORDS:.+]] = llvm.call %[[READ]](%[[COUNT]], %[[ROW]]) : !llvm.ptr, (i32, !llvm.ptr) -> !llvm.ptr
+// CHECK: llvm.load %[[WORDS]] : !llvm.ptr -> !llvm.struct<(i32, i32)>
+// CHECK: llvm.func @reads$block(
+llvm.mlir.global private @shared() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<256 x i8> {
+  %0 = llvm.mlir.undef : !llvm.array<256 x i8>
+  llvm.return %0 : !llvm.array<256 x i8>
+}
+llvm.func @reads(%x: !llvm.ptr) attributes {nvvm.kernel} {
+  %0 = llvm.mlir.addressof @shared : !llvm.ptr<3>
+  %1 = nvvm.ldmatrix %0 {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<col>, num = 2 : i32, shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>} : (!llvm.ptr<3>) -> !llvm.struct<(i32, i32)>
+  %2 = llvm.extractvalue %1[1] : !llvm.struct<(i32, i32)>
+  llvm.store %2, %x : i32, !llvm.ptr
+  llvm.return
+}
+
+// -----
+
+llvm.func @reads_rows(%row: !llvm.ptr<3>) attributes {nvvm.kernel} {
+  // expected-error @+1 {{isn't emulated}}
+  %0 = nvvm.ldmatrix %row {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<row>, num = 1 : i32, shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>} : (!llvm.ptr<3>) -> i32
+  llvm.return
+}
+
+// -----
+
 llvm.func @k(%x: !llvm.ptr) attributes {nvvm.kernel} {
   // expected-error @+1 {{isn't emulated}}
   nvvm.barrier0
