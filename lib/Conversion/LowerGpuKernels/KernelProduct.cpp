@@ -392,9 +392,12 @@ void ProductFinder::findInsides() {
                std::abs(findStep(number, other, loops));
       });
     std::optional<unsigned> own = findInner(op, side->loops);
-    side->hasTermsInside =
-        !own || (number && term && findStep(number, *own, loops) != 1 &&
-                 findStep(number, *term, loops) == 1);
+    auto isInside = [&](std::optional<unsigned> loop) {
+      return number && loop && findStep(number, *loop, loops) == 1;
+    };
+    if (isInside(own))
+      side->inside = own;
+    side->hasTermsInside = !own || (!side->inside && isInside(term));
   }
   AffineMap result = product.results.front();
   Value stored =

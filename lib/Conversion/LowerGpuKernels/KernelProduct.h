@@ -26,6 +26,9 @@ struct ProductSide {
   /// Whether neighbours in memory are neighbouring terms, not neighbours along
   /// this side.
   bool hasTermsInside;
+  /// The loop along which neighbours on this side are neighbours in memory;
+  /// nothing where none is.
+  std::optional<unsigned> inside;
 };
 
 /// The only op of a kernel that adds terms up:

@@ -27,17 +27,12 @@ ProductTiles::ProductTiles(OpBuilder &builder, Block *block,
       loc(op.getLoc()), thread(thread) {
   bindDims(builder.getContext(), d0, d1);
   sumType = getElementTypeOrSelf(op->getResult(0).getType());
-  sides[0] = {
-      &product.rows, tile.rows, tile.threadRows, {}, {}, {}, {}, {}, {}};
-  sides[1] = {&product.columns,
-              tile.columns,
-              tile.threadColumns,
-              {},
-              {},
-              {},
-              {},
-              {},
-              {}};
+  sides[0].of = &product.rows;
+  sides[0].tile = tile.rows;
+  sides[0].ofThread = tile.threadRows;
+  sides[1].of = &product.columns;
+  sides[1].tile = tile.columns;
+  sides[1].ofThread = tile.threadColumns;
 }
 
 /// [terms, tile]; rows of it don't begin in the same bank.
@@ -90,33 +85,38 @@ void ProductTiles::setLoops(SmallVector<Value> &loops, ArrayRef<unsigned> which,
     loops[loop] = own;
 }
 
-/// Past the last one it is the last one again, of which nothing is stored.
-Value ProductTiles::clamp(Value number, int64_t size) {
-  Value last = puller.index(size - 1);
+Value ProductTiles::clamp(Value number, int64_t last) {
+  Value end = puller.index(last);
   toEnd();
-  return arith::MinUIOp::create(builder, loc, number, last);
+  return arith::MinUIOp::create(builder, loc, number, end);
 }
 
 /// Neighbouring threads compute neighbours in memory.
+std::pair<AffineExpr, AffineExpr>
+ProductTiles::placeUnit(const Side &side) const {
+  int64_t unitsOfPlace = tile.terms / unit, unitsOfTerm = side.tile / unit;
+  if (side.along)
+    return {d0.floorDiv(unitsOfTerm), d0 % unitsOfTerm * unit};
+  if (side.of->hasTermsInside)
+    return {d0 % unitsOfPlace * unit, d0.floorDiv(unitsOfPlace)};
+  return {d0.floorDiv(side.tile) * unit, d0 % side.tile};
+}
+
+/// Nothing is stored of places past the side's end.
 void ProductTiles::prepare(Side &side) {
   int64_t threads = tile.countGroupThreads();
-  int64_t unitsOfPlace = tile.terms / unit;
-  int64_t units = side.tile * unitsOfPlace;
+  int64_t units = side.tile * tile.terms / unit;
+  auto [term, place] = placeUnit(side);
   for (int64_t begin = 0; begin < units; begin += threads) {
     Value number = apply(d0 + begin, inGroup);
     if (begin + threads > units)
-      number = clamp(number, units);
-    AffineExpr term = d0.floorDiv(side.tile) * unit, place = d0 % side.tile;
-    if (side.of->hasTermsInside) {
-      term = d0 % unitsOfPlace * unit;
-      place = d0.floorDiv(unitsOfPlace);
-    }
+      number = clamp(number, units - 1);
     side.terms.push_back(apply(term, number));
     side.places.push_back(apply(place, number));
     Value own = apply(d0 + d1, {side.first, side.places.back()});
     side.loops.push_back(start);
     if (side.of->size % side.tile != 0)
-      own = clamp(own, side.of->size);
+      own = clamp(own, side.of->size - (side.along ? unit : 1));
     setLoops(side.loops.back(), side.of->loops, own);
   }
 }
@@ -131,41 +131,43 @@ static TypedAttr getZero(Type type, bool isNegative) {
       type, llvm::APFloat::getZero(real.getFloatSemantics(), isNegative));
 }
 
-/// Whether a unit's terms are neighbours along the last loop, all of them terms
-/// or none.
-bool ProductTiles::hasRuns() {
-  return unit > 1 && op.getStaticLoopRanges()[product.terms.back()] % unit == 0;
+/// Whether a unit's elements are neighbours along one loop, all of them of
+/// terms or none.
+bool ProductTiles::hasRuns(const Side &side) {
+  return side.along ||
+         (unit > 1 &&
+          op.getStaticLoopRanges()[product.terms.back()] % unit == 0);
 }
 
-/// Elements of neighbouring terms from one on.
-FailureOr<SmallVector<Value>> ProductTiles::computeTerms(const Side &side,
-                                                         size_t number,
-                                                         Value first,
-                                                         int64_t count) {
+/// Some of a unit's elements, from the first one of a term on.
+FailureOr<SmallVector<Value>> ProductTiles::computeRun(const Side &side,
+                                                       size_t number,
+                                                       Value term,
+                                                       int64_t count) {
   OpOperand &operand = op->getOpOperand(side.of->operand);
   SmallVector<Value> loops(side.loops[number]);
-  setLoops(loops, product.terms, first);
+  setLoops(loops, product.terms, term);
   if (count > 1)
-    return puller.pullOperandRun(op, operand, loops, product.terms.back(),
-                                 count);
+    return puller.pullOperandRun(
+        op, operand, loops, side.along.value_or(product.terms.back()), count);
   FailureOr<Value> element = puller.pullOperand(op, operand, loops);
   if (failed(element))
     return failure();
   return SmallVector<Value>{*element};
 }
 
-/// Elements of neighbouring terms from one on. Behind the last term there is 0
-/// times -0, which changes no sum.
+/// A unit's elements. Behind the last term there is 0 times -0, which changes
+/// no sum.
 LogicalResult ProductTiles::computeUnit(const Side &side, size_t number,
                                         Value step,
                                         SmallVector<Value> &elements) {
   Value first = apply(d0 * tile.terms + d1, {step, side.terms[number]});
   bool areAllTerms =
       product.termCount == countSteps() * tile.groups * tile.terms;
-  int64_t count = hasRuns() ? unit : 1;
+  int64_t count = hasRuns(side) ? unit : 1;
   for (int64_t i = 0; i < unit; i += count) {
     Value term = apply(d0 + i, first);
-    auto compute = [&] { return computeTerms(side, number, term, count); };
+    auto compute = [&] { return computeRun(side, number, term, count); };
     FailureOr<SmallVector<Value>> run = SmallVector<Value>();
     if (areAllTerms) {
       run = compute();

@@ -70,10 +70,13 @@ protected:
     Value number; ///< of the thread along this side
     Value memory; ///< of each group two times the elements of a step
     /// Of each unit that a thread computes at a time: its first term and its
-    /// place on the side, in the tile; and the loops' numbers that don't depend
-    /// on the term.
+    /// first place on the side, in the tile; and the loops' numbers that don't
+    /// depend on the term.
     SmallVector<Value> terms, places;
     SmallVector<SmallVector<Value>> loops;
+    /// The loop along which a unit's elements are neighbouring places of one
+    /// term; nothing: they are neighbouring terms of one place.
+    std::optional<unsigned> along;
   };
 
   /// Memory for the elements of a step, of each group and two times.
@@ -97,12 +100,15 @@ protected:
 
 private:
   void placeThread(Value thread);
-  Value clamp(Value number, int64_t size);
+  /// Past the last one it is the last one again.
+  Value clamp(Value number, int64_t last);
+  /// Where a unit of this number, d0, begins: a term and a place.
+  std::pair<AffineExpr, AffineExpr> placeUnit(const Side &side) const;
   void setLoops(SmallVector<Value> &loops, ArrayRef<unsigned> which,
                 Value number);
-  bool hasRuns();
-  FailureOr<SmallVector<Value>> computeTerms(const Side &side, size_t number,
-                                             Value first, int64_t count);
+  bool hasRuns(const Side &side);
+  FailureOr<SmallVector<Value>> computeRun(const Side &side, size_t number,
+                                           Value term, int64_t count);
   LogicalResult computeUnit(const Side &side, size_t number, Value step,
                             SmallVector<Value> &elements);
   FailureOr<SmallVector<Value>> computeElements(Side &side, Value step);
@@ -133,7 +139,7 @@ protected:
   ValueRange results;
   Location loc;
   AffineExpr d0, d1;
-  /// Neighbouring terms of a place that a thread computes together.
+  /// Neighbours that a thread computes together.
   int64_t unit = 1;
   Value thread;
   SmallVector<Value> start; ///< numbers of loops: of batches, else 0

@@ -4,6 +4,12 @@
 // result: "Parallel Thread Execution ISA", "Matrix Fragments for
 // mma.m16n8k16" and "for mma.m16n8k8". In words, both are alike: an operand's
 // step is 8 words of 16 rows, or of 8 columns.
+//
+// Of an operand whose neighbours in memory are neighbouring rows, or columns,
+// threads share it as it lies there, term by term. Two terms that are a word
+// are then put together where they are read, by `ldmatrix`, which transposes
+// small matrices of 16-bit elements: its thread of number 8 * i + j says where
+// the row j of the ith matrix begins.
 //===----------------------------------------------------------------------===//
 
 #include "TensorTiles.h"
@@ -14,6 +20,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -25,7 +32,11 @@ static constexpr int64_t kWarp = 32, kQuad = 4;
 static constexpr int64_t kStepWords = 8, kUnitWords = 4;
 /// Behind each place's words, so that neighbours begin in other banks.
 static constexpr int64_t kPadding = 4;
+/// The same behind each term's elements, words or half of them.
+static constexpr int64_t kTermPadding = 8;
 static constexpr uint64_t kUnitBytes = 16;
+/// Rows of what `ldmatrix` reads, and elements of these.
+static constexpr int64_t kMatrix = 8;
 
 std::optional<TensorFactors> TensorFactors::get(linalg::GenericOp op) {
   auto type = op->getAttrOfType<TypeAttr>(HftaDialect::kMultiplyAttrName);
@@ -42,31 +53,60 @@ TensorTiles::TensorTiles(OpBuilder &builder, Block *block,
                    thread),
       factors(*TensorFactors::get(product.op)) {
   unit = kUnitWords * factors.ofWord();
+  llvm::for_each(sides, [&](Side &side) { chooseUnits(side); });
 }
 
-/// [tile, words].
+/// Whether a loop's number is itself one index, and part of no other one.
+static bool isIndex(AffineMap map, unsigned loop) {
+  AffineExpr number = getAffineDimExpr(loop, map.getContext());
+  return llvm::is_contained(map.getResults(), number) &&
+         llvm::count_if(map.getResults(), [&](AffineExpr index) {
+           return index.isFunctionOfDim(loop);
+         }) == 1;
+}
+
+/// A unit never goes from one row of the side's last loop into the next one.
+void TensorTiles::chooseUnits(Side &side) {
+  std::optional<unsigned> loop = side.of->inside;
+  if (loop && op.getStaticLoopRanges()[*loop] % unit == 0 &&
+      isIndex(op.getMatchingIndexingMap(&op->getOpOperand(side.of->operand)),
+              *loop))
+    side.along = loop;
+}
+
+/// [tile, words], or [terms, tile].
 Value TensorTiles::allocate(const Side &side) {
+  if (side.along)
+    return memory.allocate(
+        loc, {tile.groups, 2, tile.terms, side.tile + kTermPadding},
+        builder.getIntegerType(32 / factors.ofWord()));
   return memory.allocate(loc,
                          {tile.groups, 2, side.tile, countWords() + kPadding},
                          builder.getI32Type());
 }
 
-void TensorTiles::placeInTile() {
+/// Of the part of the warp of a thread of this number, d0, in its group.
+AffineExpr TensorTiles::getFirst(const Side &side) const {
   int64_t warpRows = tile.threadRows * (kWarp / kQuad);
   int64_t warpColumns = tile.threadColumns * kQuad;
   int64_t above = tile.rows / warpRows;
+  AffineExpr warp = d0.floorDiv(kWarp);
+  return side.of->operand == 0 ? warp % above * warpRows
+                               : warp.floorDiv(above) * warpColumns;
+}
+
+void TensorTiles::placeInTile() {
   quad = apply((d0 % kWarp).floorDiv(kQuad), inGroup);
   inQuad = apply(d0 % kQuad, inGroup);
-  AffineExpr warp = d0.floorDiv(kWarp);
-  readPlaces[0] = apply(warp % above * warpRows + d1, {inGroup, quad});
-  readPlaces[1] =
-      apply(warp.floorDiv(above) * warpColumns + d1, {inGroup, quad});
-  column =
-      apply(warp.floorDiv(above) * warpColumns + d1 * 2, {inGroup, inQuad});
+  for (const Side &side : sides)
+    readPlaces[side.of->operand] = apply(getFirst(side) + d1, {inGroup, quad});
+  column = apply(getFirst(sides[1]) + d1 * 2, {inGroup, inQuad});
 }
 
 void TensorTiles::prepare(Side &side) {
   ProductTiles::prepare(side);
+  if (side.along)
+    return;
   for (Value term : side.terms)
     words[side.of->operand].push_back(
         apply(d0.floorDiv(factors.ofWord()), term));
@@ -136,9 +176,16 @@ Value TensorTiles::packUnit(OpBuilder &b, ArrayRef<Value> elements) const {
 void TensorTiles::storeUnit(OpBuilder &b, const Side &side, size_t number,
                             ArrayRef<Value> elements, Value buffer) {
   Value vector = packUnit(b, elements);
-  vector::StoreOp::create(b, loc, vector, side.memory,
-                          ValueRange{group, buffer, side.places[number],
-                                     words[side.of->operand][number]},
+  SmallVector<Value> indices = {group, buffer};
+  if (side.along) {
+    indices.append({side.terms[number], side.places[number]});
+    Type element = cast<MemRefType>(side.memory.getType()).getElementType();
+    vector = vector::BitCastOp::create(b, loc, VectorType::get({unit}, element),
+                                       vector);
+  } else {
+    indices.append({side.places[number], words[side.of->operand][number]});
+  }
+  vector::StoreOp::create(b, loc, vector, side.memory, indices,
                           /*nontemporal=*/false, llvm::MaybeAlign(kUnitBytes));
 }
 
@@ -146,6 +193,8 @@ void TensorTiles::storeUnit(OpBuilder &b, const Side &side, size_t number,
 SmallVector<Value> TensorTiles::readFragment(const Side &side, Value buffer,
                                              int64_t tile, int64_t step) {
   bool isLeft = side.of->operand == 0;
+  if (side.along && factors.ofWord() > 1)
+    return readTransposed(side, buffer, tile, step);
   int64_t first = tile * (isLeft ? kRows : kColumns);
   SmallVector<Value> fragment;
   for (int64_t half = 0; half < 2; ++half)
@@ -154,10 +203,44 @@ SmallVector<Value> TensorTiles::readFragment(const Side &side, Value buffer,
           apply(d0 + first + lower * (kRows / 2), readPlaces[side.of->operand]);
       Value word =
           apply(d0 + step * kStepWords + half * (kStepWords / 2), inQuad);
+      SmallVector<Value> indices = {group, buffer, place, word};
+      if (side.along)
+        std::swap(indices[2], indices[3]);
       toEnd();
-      fragment.push_back(memref::LoadOp::create(builder, loc, side.memory,
-                                                {group, buffer, place, word}));
+      fragment.push_back(
+          memref::LoadOp::create(builder, loc, side.memory, indices));
     }
+  return fragment;
+}
+
+/// Of a left operand the matrices below each other come first, then those of
+/// the step's other terms. Where there are half as many, threads of the warp's
+/// other half say the same again, which nobody hears.
+SmallVector<Value> TensorTiles::readTransposed(const Side &side, Value buffer,
+                                               int64_t tile, int64_t step) {
+  bool isLeft = side.of->operand == 0;
+  int64_t below = isLeft ? 2 : 1, count = 2 * below;
+  AffineExpr lane = d0 % (count * kMatrix);
+  AffineExpr matrix = lane.floorDiv(kMatrix);
+  AffineExpr firstTerm = matrix.floorDiv(below) * kMatrix + lane % kMatrix;
+  AffineExpr firstPlace = getFirst(side) + matrix % below * kMatrix;
+  Value term = apply(firstTerm + step * factors.ofStep(), inGroup);
+  Value place = apply(firstPlace + tile * (isLeft ? kRows : kColumns), inGroup);
+  toEnd();
+  int64_t ofWord = factors.ofWord();
+  auto type =
+      VectorType::get({count, ofWord},
+                      cast<MemRefType>(side.memory.getType()).getElementType());
+  Value matrices = nvgpu::LdMatrixOp::create(
+      builder, loc, type, side.memory, {group, buffer, term, place},
+      /*transpose=*/true, static_cast<int32_t>(count));
+  auto wordType = VectorType::get({1}, builder.getI32Type());
+  SmallVector<Value> fragment;
+  for (int64_t i = 0; i < count; ++i) {
+    Value pair = vector::ExtractOp::create(builder, loc, matrices, i);
+    Value word = vector::BitCastOp::create(builder, loc, wordType, pair);
+    fragment.push_back(vector::ExtractOp::create(builder, loc, word, 0));
+  }
   return fragment;
 }
 

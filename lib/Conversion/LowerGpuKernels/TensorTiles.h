@@ -47,11 +47,15 @@ protected:
 
 private:
   int64_t countWords() const { return tile.terms / factors.ofWord(); }
+  void chooseUnits(Side &side);
+  AffineExpr getFirst(const Side &side) const;
   Value packWord(OpBuilder &b, ArrayRef<Value> elements) const;
   Value packUnit(OpBuilder &b, ArrayRef<Value> elements) const;
   Value placeHalf(OpBuilder &b, Value element, bool isUpper) const;
   SmallVector<Value> readFragment(const Side &side, Value buffer, int64_t tile,
                                   int64_t step);
+  SmallVector<Value> readTransposed(const Side &side, Value buffer,
+                                    int64_t tile, int64_t step);
   void multiply(ArrayRef<Value> lhs, ArrayRef<Value> rhs,
                 MutableArrayRef<Value *> sums);
 
@@ -62,7 +66,8 @@ private:
   std::array<Value, 2> readPlaces;
   /// The first column that a thread has of it.
   Value column;
-  /// Of both sides: of each unit that a thread computes the first word.
+  /// Of both sides: of each unit of terms that a thread computes the first
+  /// word.
   std::array<SmallVector<Value>, 2> words;
 };
 

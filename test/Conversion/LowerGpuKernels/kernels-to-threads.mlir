@@ -374,6 +374,107 @@ func.func private @short_rows(%x: tensor<16x3x12xf32>, %w: tensor<16x3x12xf32>) 
 
 // -----
 
+// Where neighbours in memory are neighbouring rows, or columns, so many of one
+// term are read together, under one condition where there may be none. They are
+// shared term by term, and their warp reads small matrices of them transposed.
+// CHECK-LABEL: func.func private @along(
+// CHECK-SAME: %[[X:[^ ,:]+]]: memref<30x24xbf16>, %[[W:[^ ,:]+]]: memref<30x16xbf16>
+// CHECK-DAG: memref.view %{{.+}} : memref<3072xi8, 3> to memref<1x2x16x24xi16, 3>
+// CHECK: %[[READ:.+]] = scf.if %{{.+}} -> (vector<8xi16>) {
+// CHECK-NEXT: vector.load %[[X]][{{.+}}] {alignment = 16 : i64} : memref<30x24xbf16>, vector<8xbf16>
+// CHECK: %[[WORDS:.+]] = vector.bitcast %[[READ]] : vector<8xi16> to vector<4xi32>
+// CHECK: %[[HALVES:.+]] = vector.bitcast %[[WORDS]] : vector<4xi32> to vector<8xi16>
+// CHECK: vector.store %[[HALVES]], %{{.+}} {alignment = 16 : i64} : memref<1x2x16x24xi16, 3>, vector<8xi16>
+// CHECK: vector.load %[[W]][{{.+}}] {alignment = 16 : i64} : memref<30x16xbf16>, vector<8xbf16>
+// CHECK: scf.for
+// CHECK: %[[LEFT:.+]] = nvgpu.ldmatrix %{{.+}} {numTiles = 4 : i32, transpose = true} : memref<1x2x16x24xi16, 3> -> vector<4x2xi16>
+// CHECK: %[[PAIR:.+]] = vector.extract %[[LEFT]][0] : vector<2xi16> from vector<4x2xi16>
+// CHECK: %[[WORD:.+]] = vector.bitcast %[[PAIR]] : vector<2xi16> to vector<1xi32>
+// CHECK: %[[FIRST:.+]] = vector.extract %[[WORD]][0] : i32 from vector<1xi32>
+// CHECK: nvgpu.ldmatrix %{{.+}} {numTiles = 2 : i32, transpose = true} : memref<1x2x16x24xi16, 3> -> vector<2x2xi16>
+// CHECK: nvvm.mma.sync A[%[[FIRST]], {{.*}}
+// CHECK-NOT: memref.load
+// CHECK: return
+func.func private @along(%x: tensor<30x24xbf16>, %w: tensor<30x16xbf16>) -> tensor<24x16xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+  %xe = tensor.empty() : tensor<30x24xf32>
+  %wide = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<30x24xbf16>) outs(%xe : tensor<30x24xf32>) {
+  ^bb0(%a: bf16, %b: f32):
+    %e = arith.extf %a : bf16 to f32
+    linalg.yield %e : f32
+  } -> tensor<30x24xf32>
+  %we = tensor.empty() : tensor<30x16xf32>
+  %weight = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%w : tensor<30x16xbf16>) outs(%we : tensor<30x16xf32>) {
+  ^bb0(%a: bf16, %b: f32):
+    %e = arith.extf %a : bf16 to f32
+    linalg.yield %e : f32
+  } -> tensor<30x16xf32>
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<24x16xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<24x16xf32>) -> tensor<24x16xf32>
+  %product = linalg.generic {hfta.multiply = bf16, hfta.tile = array<i64: 16, 16, 16, 2, 2, 1>, indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%wide, %weight : tensor<30x24xf32>, tensor<30x16xf32>) outs(%zeros : tensor<24x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %t = math.fma %a, %b, %s : f32
+    linalg.yield %t : f32
+  } -> tensor<24x16xf32>
+  return %product : tensor<24x16xf32>
+}
+
+// -----
+
+// Words that hold one element are read as they are, and where a unit would go on
+// in another row, elements are read one by one.
+// CHECK-LABEL: func.func private @along_words(
+// CHECK-SAME: %[[X:[^ ,:]+]]: memref<32x16xf32>, %[[W:[^ ,:]+]]: memref<32x3x6xf32>
+// CHECK-DAG: memref.view %{{.+}} : memref<{{.+}}xi8, 3> to memref<1x2x16x24xi32, 3>
+// CHECK-DAG: memref.view %{{.+}} : memref<{{.+}}xi8, 3> to memref<1x2x16x20xi32, 3>
+// CHECK: vector.load %[[X]][{{.+}}] {alignment = 16 : i64} : memref<32x16xf32>, vector<4xf32>
+// CHECK: vector.store %{{.+}} {alignment = 16 : i64} : memref<1x2x16x24xi32, 3>, vector<4xi32>
+// CHECK-NOT: vector.load %[[W]]
+// CHECK: memref.load %[[W]]
+// CHECK: vector.store %{{.+}} {alignment = 16 : i64} : memref<1x2x16x20xi32, 3>, vector<4xi32>
+// CHECK: scf.for
+// CHECK-COUNT-4: memref.load %{{.+}} : memref<1x2x16x24xi32, 3>
+// CHECK-NOT: nvgpu.ldmatrix
+// CHECK: return
+func.func private @along_words(%x: tensor<32x16xf32>, %w: tensor<32x3x6xf32>) -> tensor<16x3x6xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<16x3x6xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<16x3x6xf32>) -> tensor<16x3x6xf32>
+  %product = linalg.generic {hfta.multiply = tf32, hfta.tile = array<i64: 16, 16, 16, 2, 2, 1>, indexing_maps = [affine_map<(m, t, n, k) -> (k, m)>, affine_map<(m, t, n, k) -> (k, t, n)>, affine_map<(m, t, n, k) -> (m, t, n)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%x, %w : tensor<32x16xf32>, tensor<32x3x6xf32>) outs(%zeros : tensor<16x3x6xf32>) {
+  ^bb0(%a: f32, %c: f32, %s: f32):
+    %t = math.fma %a, %c, %s : f32
+    linalg.yield %t : f32
+  } -> tensor<16x3x6xf32>
+  return %product : tensor<16x3x6xf32>
+}
+
+// -----
+
+// Where only a sum of two loops says which element it is, neighbours aren't read
+// together.
+// CHECK-LABEL: func.func private @along_windows(
+// CHECK-SAME: %[[X:[^ ,:]+]]: memref<8x18xf32>, %[[W:[^ ,:]+]]: memref<8x3x16xf32>
+// CHECK-DAG: memref.view %{{.+}} to memref<1x2x16x12xi32, 3>
+// CHECK-DAG: memref.view %{{.+}} to memref<1x2x16x24xi16, 3>
+// CHECK-NOT: vector.load %[[X]]
+// CHECK: memref.load %[[X]]
+// CHECK: vector.load %[[W]][{{.+}}] {alignment = 16 : i64} : memref<8x3x16xf32>, vector<4xf32>
+// CHECK-NOT: vector.load %[[X]]
+// CHECK: return
+func.func private @along_windows(%x: tensor<8x18xf32>, %w: tensor<8x3x16xf32>) -> tensor<16x16xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<16x16xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %product = linalg.generic {hfta.multiply = bf16, hfta.tile = array<i64: 16, 16, 16, 2, 2, 1>, indexing_maps = [affine_map<(m, o, n, t) -> (n, m + t)>, affine_map<(m, o, n, t) -> (n, t, o)>, affine_map<(m, o, n, t) -> (m, o)>], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%x, %w : tensor<8x18xf32>, tensor<8x3x16xf32>) outs(%zeros : tensor<16x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %t = math.fma %a, %b, %s : f32
+    linalg.yield %t : f32
+  } -> tensor<16x16xf32>
+  return %product : tensor<16x16xf32>
+}
+
+// -----
+
 // The threads that share a row add it up, and then each has every fourth of its
 // elements; one stores what belongs to the row. Behind the last row, of which
 // the block has more threads, there are no elements.

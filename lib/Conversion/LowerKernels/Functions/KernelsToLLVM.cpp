@@ -12,6 +12,7 @@
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/NVGPUToNVVM/NVGPUToNVVM.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
@@ -21,9 +22,11 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -106,6 +109,7 @@ static void populatePatterns(LLVMTypeConverter &converter,
   populateFuncToLLVMConversionPatterns(converter, patterns);
   populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
   populateMathToLLVMConversionPatterns(converter, patterns);
+  populateNVGPUToNVVMConversionPatterns(converter, patterns);
   populateSCFToControlFlowConversionPatterns(patterns);
   populateVectorToLLVMConversionPatterns(converter, patterns);
   ub::populateUBToLLVMConversionPatterns(converter, patterns);
@@ -120,12 +124,13 @@ static LogicalResult convertOps(ModuleOp module, unsigned indexBits) {
   RewritePatternSet patterns(context);
   populatePatterns(converter, patterns);
   LLVMConversionTarget target(*context);
-  target.addIllegalDialect<affine::AffineDialect, arith::ArithDialect,
-                           bufferization::BufferizationDialect,
-                           cf::ControlFlowDialect, func::FuncDialect,
-                           linalg::LinalgDialect, math::MathDialect,
-                           memref::MemRefDialect, scf::SCFDialect,
-                           tensor::TensorDialect, vector::VectorDialect>();
+  target.addLegalDialect<NVVM::NVVMDialect>();
+  target.addIllegalDialect<
+      affine::AffineDialect, arith::ArithDialect,
+      bufferization::BufferizationDialect, cf::ControlFlowDialect,
+      func::FuncDialect, linalg::LinalgDialect, math::MathDialect,
+      memref::MemRefDialect, nvgpu::NVGPUDialect, scf::SCFDialect,
+      tensor::TensorDialect, vector::VectorDialect>();
   ConversionConfig config;
   // The patterns never take back what they did.
   config.allowPatternRollback = false;
