@@ -168,6 +168,9 @@ private:
   FailureOr<Value> addGroups(linalg::GenericOp op, ArrayRef<Value> loops,
                              ArrayRef<unsigned> reduced, Value begin,
                              size_t level);
+  /// Where an element lies in what is sliced.
+  FailureOr<SmallVector<Value>> findUnsliced(tensor::ExtractSliceOp op,
+                                             ArrayRef<Value> indices);
   FailureOr<Value> pullSlice(tensor::ExtractSliceOp op,
                              ArrayRef<Value> indices);
   /// Where an element lies in what is inserted, if it does, and which of the
@@ -194,6 +197,8 @@ private:
   FailureOr<SmallVector<Value>> pullInsertedRun(tensor::InsertSliceOp op,
                                                 const Run &run);
   FailureOr<SmallVector<Value>> pullPaddedRun(tensor::PadOp op, const Run &run);
+  FailureOr<SmallVector<Value>> pullSlicedRun(tensor::ExtractSliceOp op,
+                                              const Run &run);
   template <typename Reshape>
   FailureOr<SmallVector<Value>> pullReshapedRun(Reshape op, const Run &run);
   FailureOr<SmallVector<Value>> computeRun(Value tensor, const Run &run);

@@ -291,6 +291,9 @@ FailureOr<SmallVector<Value>> ElementPuller::computeRun(Value tensor,
         return pullRun(transpose.getInput(), from);
       })
       .Case([&](tensor::PadOp pad) { return pullPaddedRun(pad, run); })
+      .Case([&](tensor::ExtractSliceOp slice) {
+        return pullSlicedRun(slice, run);
+      })
       .Case([&](tensor::InsertSliceOp insertion) {
         return pullInsertedRun(insertion, run);
       })
@@ -325,6 +328,31 @@ FailureOr<SmallVector<Value>> ElementPuller::pullPaddedRun(tensor::PadOp op,
           return failure();
         return SmallVector<Value>(run.count, *value);
       });
+}
+
+/// The axis of its source that a slice's axis is a part of.
+static unsigned findSourceAxis(tensor::ExtractSliceOp op, unsigned axis) {
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  unsigned source = 0;
+  for (unsigned kept = 0; kept < axis || dropped[source]; ++source)
+    kept += !dropped[source];
+  return source;
+}
+
+/// Where a slice begins with a run of its source, its runs are runs of that.
+FailureOr<SmallVector<Value>>
+ElementPuller::pullSlicedRun(tensor::ExtractSliceOp op, const Run &run) {
+  unsigned axis = findSourceAxis(op, run.axis);
+  std::optional<int64_t> offset =
+      getConstantIntValue(op.getMixedOffsets()[axis]);
+  bool isRun = offset && *offset % run.count == 0 &&
+               isOneInteger(op.getMixedStrides()[axis]);
+  if (!isRun)
+    return pullOneByOne(op, run);
+  FailureOr<SmallVector<Value>> from = findUnsliced(op, run.indices);
+  if (failed(from))
+    return failure();
+  return pullRun(op.getSource(), {*from, axis, run.count});
 }
 
 /// Where all of the axis is inserted, all of a run is or nothing. What it is

@@ -20,8 +20,9 @@ FailureOr<Value> ElementPuller::computeNumber(OpFoldResult number) {
   return computeScalar(cast<Value>(number));
 }
 
-FailureOr<Value> ElementPuller::pullSlice(tensor::ExtractSliceOp op,
-                                          ArrayRef<Value> indices) {
+FailureOr<SmallVector<Value>>
+ElementPuller::findUnsliced(tensor::ExtractSliceOp op,
+                            ArrayRef<Value> indices) {
   llvm::SmallBitVector dropped = op.getDroppedDims();
   SmallVector<Value> from;
   AffineExpr d0, d1;
@@ -39,7 +40,15 @@ FailureOr<Value> ElementPuller::pullSlice(tensor::ExtractSliceOp op,
       return op.emitError("has a stride that isn't known");
     from.push_back(apply(d0 + d1 * step.getInt(), {*offset, own}));
   }
-  return pull(op.getSource(), from);
+  return from;
+}
+
+FailureOr<Value> ElementPuller::pullSlice(tensor::ExtractSliceOp op,
+                                          ArrayRef<Value> indices) {
+  FailureOr<SmallVector<Value>> from = findUnsliced(op, indices);
+  if (failed(from))
+    return failure();
+  return pull(op.getSource(), *from);
 }
 
 FailureOr<ElementPuller::InsertedIndices>

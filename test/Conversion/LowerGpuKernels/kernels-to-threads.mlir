@@ -450,6 +450,32 @@ func.func private @along_words(%x: tensor<32x16xf32>, %w: tensor<32x3x6xf32>) ->
 
 // -----
 
+// Neighbours of a slice are read together if it begins with such a unit of its
+// source, which the second one doesn't.
+// CHECK-LABEL: func.func private @slices(
+// CHECK-SAME: %[[X:[^ ,:]+]]: memref<2x16x48xf32>, %[[W:[^ ,:]+]]: memref<32x24xf32>
+// CHECK: vector.load %[[X]][{{.+}}] {alignment = 16 : i64} : memref<2x16x48xf32>, vector<4xf32>
+// CHECK-NOT: vector.load %[[W]]
+// CHECK: memref.load %[[W]]
+// CHECK-NOT: memref.load %[[X]]
+// CHECK-NOT: vector.load %[[W]]
+// CHECK: return
+func.func private @slices(%x: tensor<2x16x48xf32>, %w: tensor<32x24xf32>) -> tensor<16x16xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+  %zero = arith.constant 0.0 : f32
+  %queries = tensor.extract_slice %x[1, 0, 16] [1, 16, 32] [1, 1, 1] : tensor<2x16x48xf32> to tensor<16x32xf32>
+  %shifted = tensor.extract_slice %w[0, 2] [32, 16] [1, 1] : tensor<32x24xf32> to tensor<32x16xf32>
+  %empty = tensor.empty() : tensor<16x16xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %product = linalg.generic {hfta.multiply = tf32, hfta.tile = array<i64: 16, 16, 16, 2, 2, 1>, indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%queries, %shifted : tensor<16x32xf32>, tensor<32x16xf32>) outs(%zeros : tensor<16x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %t = math.fma %a, %b, %s : f32
+    linalg.yield %t : f32
+  } -> tensor<16x16xf32>
+  return %product : tensor<16x16xf32>
+}
+
+// -----
+
 // Where only a sum of two loops says which element it is, neighbours aren't read
 // together.
 // CHECK-LABEL: func.func private @along_windows(
