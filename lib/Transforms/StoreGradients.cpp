@@ -64,20 +64,23 @@ static bool isZero(Value value) {
 /// Whether each copy's gradient is added to once, by a task in which nobody
 /// else reads it, and otherwise only cleared.
 static bool isAddedToOnce(const GradientUses &uses) {
+  constexpr int64_t kAllCopies = -1;
   llvm::SmallDenseSet<int64_t> copies;
   for (WriteOp write : uses.writes) {
     if (isZero(write.getValue()))
       continue;
     AddOp sum = findSum(write);
-    if (!sum || !copies.insert(write.getCopy().value_or(-1)).second)
+    if (!sum || !copies.insert(write.getCopy().value_or(kAllCopies)).second)
       return false;
     ReadOp old = getOld(sum, write.getVariable());
     for (ReadOp read : uses.reads)
-      if (read != old && read.getCopy() == old.getCopy() &&
-          read->getBlock() == old->getBlock())
+      if (read != old && read->getBlock() == old->getBlock() &&
+          (read.getCopy() == old.getCopy() || !read.getCopy() ||
+           !old.getCopy()))
         return false;
   }
-  return !copies.empty();
+  return !copies.empty() &&
+         (copies.size() == 1 || !copies.contains(kAllCopies));
 }
 
 static void store(const GradientUses &uses) {

@@ -8,6 +8,7 @@ hfta.variable @g {role = #hfta.role<gradient>} : tensor<4xbf16, #hfta.copies<2>>
 hfta.variable @read {role = #hfta.role<gradient>} : tensor<4xf32, #hfta.copies<2>>
 hfta.variable @twice {role = #hfta.role<gradient>} : tensor<4xf32, #hfta.copies<2>>
 hfta.variable @state {role = #hfta.role<optimizer_state>} : tensor<4xf32, #hfta.copies<2>>
+hfta.variable @both {role = #hfta.role<gradient>} : tensor<4xf32, #hfta.copies<2>>
 hfta.variable @apart {role = #hfta.role<gradient>} : tensor<4xf32, #hfta.copies<2>>
 
 // What a gradient is computed in needn't be what it is stored in.
@@ -61,12 +62,22 @@ func.func @backward() attributes {hfta.task = #hfta.task<backward, 0>} {
 
 // CHECK-LABEL: func.func @other(
 // CHECK: hfta.write %{{.+}}, @twice
+// What is added to for all copies and for one is added to twice.
+// CHECK: hfta.read @both
+// CHECK: hfta.read @both copy 0
 // CHECK: return
 func.func @other() attributes {hfta.task = #hfta.task<backward, 1>} {
   %d = hfta.read @w : tensor<4xf32, #hfta.copies<2>>
   %t = hfta.read @twice : tensor<4xf32, #hfta.copies<2>>
   %ts = hfta.add %t, %d : tensor<4xf32, #hfta.copies<2>>, tensor<4xf32, #hfta.copies<2>>
   hfta.write %ts, @twice : tensor<4xf32, #hfta.copies<2>>
+  %b = hfta.read @both : tensor<4xf32, #hfta.copies<2>>
+  %bs = hfta.add %b, %d : tensor<4xf32, #hfta.copies<2>>, tensor<4xf32, #hfta.copies<2>>
+  hfta.write %bs, @both : tensor<4xf32, #hfta.copies<2>>
+  %d0 = hfta.unstack %d[0] : tensor<4xf32, #hfta.copies<2>> -> tensor<4xf32>
+  %b0 = hfta.read @both copy 0 : tensor<4xf32>
+  %bs0 = hfta.add %b0, %d0 : tensor<4xf32>, tensor<4xf32>
+  hfta.write %bs0, @both copy 0 : tensor<4xf32>
   return
 }
 

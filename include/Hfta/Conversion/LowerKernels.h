@@ -19,6 +19,7 @@
 #ifndef HFTA_CONVERSION_LOWERKERNELS_H
 #define HFTA_CONVERSION_LOWERKERNELS_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassOptions.h"
 
@@ -100,12 +101,16 @@ struct LoweredKernel {
   StringAttr name;
   Location loc;
   unsigned buffers, lanes;
+  unsigned indexBits;
 };
 
 /// Converts kernels that are loops on memory, without entry points, and the
-/// constants that they read. Indices get so many bits.
-FailureOr<SmallVector<LoweredKernel>>
-convertKernelsToLLVM(ModuleOp module, unsigned indexBits = 64);
+/// constants that they read. `hasNarrowIndices`: whether a kernel's indices get
+/// 32 bits, not 64.
+FailureOr<SmallVector<LoweredKernel>> convertKernelsToLLVM(
+    ModuleOp module,
+    llvm::function_ref<bool(func::FuncOp kernel)> hasNarrowIndices =
+        [](func::FuncOp) { return false; });
 
 /// Functions as polynomials, those that have none as calls of the C library,
 /// powers with integer exponents as products. `canScale` tells whether

@@ -29,6 +29,11 @@ struct Run {
   int64_t count;
 };
 
+/// What a thread reads of memory, or writes, at once at most. Tensors begin at
+/// multiples of that, in each copy's memory, too, and so do rows of as many
+/// elements.
+inline constexpr int64_t kAccessBytes = 16;
+
 /// The vector whose elements these are, in order; NULL if there is none.
 Value findWhole(ArrayRef<Value> elements);
 

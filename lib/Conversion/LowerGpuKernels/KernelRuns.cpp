@@ -1,6 +1,7 @@
 //===- KernelRuns.cpp - Elementwise kernels, several elements a thread ----===//
 
 #include "KernelRuns.h"
+#include "ElementPuller.h"
 #include "Hfta/Conversion/LowerGpuKernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -10,8 +11,6 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// What a thread reads or writes at once.
-static constexpr int64_t kAccessBytes = 16;
 /// Elements of a copy from which on there are enough threads with several each.
 static constexpr int64_t kFewElements = 64 * 1024;
 
@@ -45,7 +44,7 @@ static bool goesAlong(Operation *op) {
       op);
 }
 
-int64_t hfta::chooseRun(func::FuncOp kernel, bool always) {
+int64_t hfta::chooseRunLength(func::FuncOp kernel, bool always) {
   Operation *end = getBody(kernel).getTerminator();
   if (end->getNumOperands() == 0 ||
       !llvm::all_of(getBody(kernel),

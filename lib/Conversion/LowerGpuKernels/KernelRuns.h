@@ -1,5 +1,4 @@
-//===- KernelRuns.h - Elementwise kernels, several elements a thread -*- C++
-//-*-===//
+//===- KernelRuns.h - Several elements for a thread ------------*- C++ -*-===//
 //
 // Reading and writing memory is what elementwise kernels take their time for,
 // and a GPU does it best 16 bytes a thread. Who computes an element decides on
@@ -16,7 +15,7 @@ namespace mlir::hfta {
 /// How many neighbours along the last axis of its results a thread of a kernel
 /// on tensors best computes; 1: a thread an element. `always`: also where there
 /// would be too few threads.
-int64_t chooseRun(func::FuncOp kernel, bool always);
+int64_t chooseRunLength(func::FuncOp kernel, bool always);
 
 /// Where all tensors of a kernel have as many elements as its results, or one,
 /// and each element is computed of those of the same number, they get one axis.

@@ -56,11 +56,11 @@ namespace {
 /// Builds what a thread does before and after the kernel's own work.
 class EntryBuilder {
 public:
-  EntryBuilder(ModuleOp module, const LoweredKernel &kernel, unsigned indexBits)
+  EntryBuilder(ModuleOp module, const LoweredKernel &kernel)
       : kernel(kernel),
         callee(module.lookupSymbol<LLVM::LLVMFuncOp>(kernel.name)),
         builder(module.getContext()), loc(kernel.loc),
-        indexType(builder.getIntegerType(indexBits)),
+        indexType(builder.getIntegerType(kernel.indexBits)),
         items(getNumber(kItemsAttrName)) {}
 
   LogicalResult build();
@@ -200,17 +200,12 @@ Block *EntryBuilder::skipPast(LLVM::LLVMFuncOp entry, Value item) {
   return end;
 }
 
-/// 32 where that is enough for all kernels: wider numbers take two registers,
-/// and several instructions where they are divided. A copy's operand begins at
-/// an address, which is always wide.
-static unsigned chooseIndexBits(ModuleOp module) {
-  bool isWide =
-      llvm::any_of(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
-        auto threads = function->getAttrOfType<IntegerAttr>(kItemsAttrName);
-        return function->hasAttr(kWideIndicesAttrName) ||
-               (threads && threads.getInt() > kMostNarrowElements);
-      });
-  return isWide ? 64 : 32;
+/// Wider ones take two registers, and several instructions where they are
+/// divided. A copy's operand begins at an address, which is always wide.
+static bool hasNarrowIndices(func::FuncOp kernel) {
+  auto threads = kernel->getAttrOfType<IntegerAttr>(kItemsAttrName);
+  return !kernel->hasAttr(kWideIndicesAttrName) &&
+         threads.getInt() <= kMostNarrowElements;
 }
 
 namespace {
@@ -221,13 +216,12 @@ struct ConvertKernelsToNVVMPass
   void runOnOperation() override {
     if (failed(refuseCalls(getOperation())))
       return signalPassFailure();
-    unsigned indexBits = chooseIndexBits(getOperation());
     FailureOr<SmallVector<LoweredKernel>> kernels =
-        convertKernelsToLLVM(getOperation(), indexBits);
+        convertKernelsToLLVM(getOperation(), hasNarrowIndices);
     if (failed(kernels))
       return signalPassFailure();
     for (const LoweredKernel &kernel : *kernels)
-      if (failed(EntryBuilder(getOperation(), kernel, indexBits).build()))
+      if (failed(EntryBuilder(getOperation(), kernel).build()))
         return signalPassFailure();
   }
 };

@@ -91,6 +91,15 @@ LogicalResult KernelThreader::findTies() {
          << kTiesAttrName << " a result, -1 or an argument";
 }
 
+static int64_t countTerms(linalg::GenericOp op) {
+  int64_t terms = 1;
+  for (auto [size, kind] :
+       llvm::zip(op.getStaticLoopRanges(), op.getIteratorTypesArray()))
+    if (kind == utils::IteratorType::reduction)
+      terms *= size;
+  return terms;
+}
+
 /// Of what a thread has one element of, too, the number may be asked for.
 void KernelThreader::noteWideIndices() {
   auto isLarge = [](Type type) {
@@ -101,6 +110,9 @@ void KernelThreader::noteWideIndices() {
   bool isWide = llvm::any_of(kernel.getArgumentTypes(), isLarge);
   kernel.walk([&](Operation *op) {
     isWide |= llvm::any_of(op->getResultTypes(), isLarge);
+    // A sum's terms have numbers, too.
+    if (auto generic = dyn_cast<linalg::GenericOp>(op))
+      isWide |= countTerms(generic) > kMostNarrowElements;
   });
   if (isWide)
     kernel->setAttr(kWideIndicesAttrName, builder.getUnitAttr());

@@ -296,7 +296,7 @@ struct MapKernelsToGpuPass
     shareSums(kernel);
     if (std::optional<KernelRows> rows = findRows(kernel))
       rows->mark(kernel);
-    if (int64_t run = chooseRun(kernel, always); run > 1)
+    if (int64_t run = chooseRunLength(kernel, always); run > 1)
       kernel->setAttr(kRunAttrName,
                       Builder(&getContext()).getI64IntegerAttr(run));
   }

@@ -19,10 +19,6 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// What a thread reads of memory at once at most. Tensors begin at multiples of
-/// that, in each copy's memory, too, and so do rows of as many elements.
-static constexpr int64_t kAccessBytes = 16;
-
 //===----------------------------------------------------------------------===//
 // Vectors
 //===----------------------------------------------------------------------===//
@@ -31,7 +27,8 @@ Value hfta::findWhole(ArrayRef<Value> elements) {
   Value whole;
   for (auto [number, moved] : llvm::enumerate(elements)) {
     Value element = moved;
-    if (auto bits = element.getDefiningOp<arith::BitcastOp>())
+    auto bits = element.getDefiningOp<arith::BitcastOp>();
+    if (bits && bits.getType().isBF16())
       element = bits.getIn();
     auto extract = element.getDefiningOp<vector::ExtractOp>();
     if (!extract || (whole && extract.getSource() != whole) ||
@@ -195,7 +192,6 @@ SmallVector<Value> ElementPuller::readRun(Value memory, Location loc,
   auto type = cast<MemRefType>(memory.getType());
   int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
   int64_t atOnce = std::min(run.count, kAccessBytes / bytes);
-  setInsertionPoint(findLevel(run.indices));
   SmallVector<Value> elements;
   for (int64_t begin = 0; begin < run.count; begin += atOnce) {
     SmallVector<Value> indices(run.indices);
@@ -416,7 +412,10 @@ FailureOr<SmallVector<Value>>
 ElementPuller::computeGenericRun(linalg::GenericOp op, OpResult result,
                                  const Run &run) {
   AffineMap map = op.getIndexingMapMatchingResult(result);
-  if (op.getNumReductionLoops() > 0 || !map.isPermutation())
+  // What is read within a loop of one element isn't there for the next one.
+  bool hasLoops = llvm::any_of(
+      *op.getBody(), [](Operation &own) { return own.getNumRegions() > 0; });
+  if (op.getNumReductionLoops() > 0 || !map.isPermutation() || hasLoops)
     return pullOneByOne(result, run);
   SmallVector<Value> loops(op.getNumLoops());
   for (auto [expression, index] : llvm::zip(map.getResults(), run.indices))

@@ -29,12 +29,17 @@ func.func private @"kernel/forward.0"(%x: memref<300xf32>, %y: memref<1xf32>, %e
 
 // -----
 
-// Indices of 32 bits may not be enough for one of the kernels.
+// Indices of 32 bits may not be enough for a kernel; others have them.
+// CHECK-LABEL: llvm.func internal @"kernel/narrow.0"(
+// CHECK-SAME: !llvm.ptr {llvm.noalias}, %{{[^ ]+}}: i32,
 // CHECK-LABEL: llvm.func internal @"kernel/wide.0"(
 // CHECK-SAME: !llvm.ptr {llvm.noalias}, %{{[^ ]+}}: i64,
 // CHECK: %[[TID:.+]] = nvvm.read.ptx.sreg.tid.x
 // CHECK: llvm.zext %[[TID]] : i32 to i64
 // CHECK: llvm.mlir.constant(300 : i64)
+func.func private @"kernel/narrow.0"(%x: memref<300xf32>, %element: index, %scratch: memref<0xi8>) attributes {hfta.items = 300 : i64, hfta.kernel, hfta.scratch_bytes = 0 : i64} {
+  return
+}
 func.func private @"kernel/wide.0"(%x: memref<300xf32>, %element: index, %scratch: memref<0xi8>) attributes {hfta.items = 300 : i64, hfta.kernel, hfta.scratch_bytes = 0 : i64, hfta.wide_indices} {
   return
 }

@@ -45,6 +45,157 @@ func.func private @neighbours(%x: tensor<4x32xf32>, %c: tensor<32xf32>, %r: tens
 
 // -----
 
+// What several ask for is read once, however many ways lead to it.
+// CHECK-LABEL: func.func private @chain(
+// CHECK-COUNT-1: vector.load
+// CHECK-NOT: load
+// CHECK: return
+#same = affine_map<(a) -> (a)>
+func.func private @chain(%x0: tensor<128xf32>) -> tensor<128xf32> attributes {hfta.kernel, hfta.run = 4 : i64, hfta.ties = array<i64: -1>} {
+  %e = tensor.empty() : tensor<128xf32>
+  %x1 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%x0, %x0 : tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  %x2 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%x1, %x1 : tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  %x3 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%x2, %x2 : tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  %x4 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%x3, %x3 : tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  %x5 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%x4, %x4 : tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  %x6 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%x5, %x5 : tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  %x7 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%x6, %x6 : tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  %x8 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%x7, %x7 : tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  %x9 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%x8, %x8 : tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  %x10 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%x9, %x9 : tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  %x11 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%x10, %x10 : tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  %x12 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%x11, %x11 : tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  %x13 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%x12, %x12 : tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  %x14 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%x13, %x13 : tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  %x15 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%x14, %x14 : tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  %x16 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%x15, %x15 : tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  %x17 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%x16, %x16 : tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  %x18 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%x17, %x17 : tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  %x19 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%x18, %x18 : tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  %x20 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%x19, %x19 : tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  %x21 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%x20, %x20 : tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  %x22 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%x21, %x21 : tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  %x23 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%x22, %x22 : tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  %x24 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%x23, %x23 : tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  return %x24 : tensor<128xf32>
+}
+
+// -----
+
+// Nor may the number of a sum's term have 32 bits.
+// CHECK-LABEL: func.func private @terms(
+// CHECK-SAME: hfta.wide_indices
+func.func private @terms(%x: tensor<65536xf32>, %y: tensor<65536xf32>) -> tensor<f32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<f32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<f32>) -> tensor<f32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a)>, affine_map<(a, b) -> (b)>, affine_map<(a, b) -> ()>], iterator_types = ["reduction", "reduction"]} ins(%x, %y : tensor<65536xf32>, tensor<65536xf32>) outs(%start : tensor<f32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %m = arith.minnumf %a, %b : f32
+    %n = arith.addf %s, %m : f32
+    linalg.yield %n : f32
+  } -> tensor<f32>
+  return %sum : tensor<f32>
+}
+
+// -----
+
 // An element of what nobody stores may have a number beyond 32 bits.
 // CHECK-LABEL: func.func private @spread(
 // CHECK-SAME: hfta.items = 65536 : i64

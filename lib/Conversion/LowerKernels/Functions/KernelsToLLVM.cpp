@@ -82,19 +82,19 @@ static void addAttributes(func::FuncOp kernel) {
       LLVM::LinkageAttr::get(kernel.getContext(), LLVM::Linkage::Internal));
 }
 
-/// Kernels, the declarations of functions that they call, and constants.
-static SmallVector<Operation *> collectOps(ModuleOp module) {
+/// Some kernels, the declarations of functions that they call, and constants.
+static SmallVector<Operation *> collectOps(ModuleOp module,
+                                           ArrayRef<func::FuncOp> kernels) {
   llvm::SmallDenseSet<StringRef> called;
   SmallVector<Operation *> ops;
-  for (auto kernel : module.getOps<func::FuncOp>())
-    if (isKernel(kernel))
-      kernel.walk([&](func::CallOp call) { called.insert(call.getCallee()); });
+  for (func::FuncOp kernel : kernels)
+    kernel.walk([&](func::CallOp call) { called.insert(call.getCallee()); });
   for (Operation &op : *module.getBody()) {
     auto function = dyn_cast<func::FuncOp>(op);
     if (isa<memref::GlobalOp>(op) ||
-        (function &&
-         (isKernel(function) || (function.isDeclaration() &&
-                                 called.contains(function.getSymName())))))
+        (function && (llvm::is_contained(kernels, function) ||
+                      (function.isDeclaration() &&
+                       called.contains(function.getSymName())))))
       ops.push_back(&op);
   }
   return ops;
@@ -115,7 +115,10 @@ static void populatePatterns(LLVMTypeConverter &converter,
   ub::populateUBToLLVMConversionPatterns(converter, patterns);
 }
 
-static LogicalResult convertOps(ModuleOp module, unsigned indexBits) {
+static LogicalResult convertOps(ModuleOp module, ArrayRef<func::FuncOp> kernels,
+                                unsigned indexBits) {
+  if (kernels.empty())
+    return success();
   MLIRContext *context = module.getContext();
   LowerToLLVMOptions options(context);
   options.useBarePtrCallConv = true;
@@ -134,25 +137,32 @@ static LogicalResult convertOps(ModuleOp module, unsigned indexBits) {
   ConversionConfig config;
   // The patterns never take back what they did.
   config.allowPatternRollback = false;
-  return applyPartialConversion(collectOps(module), target, std::move(patterns),
-                                config);
+  return applyPartialConversion(collectOps(module, kernels), target,
+                                std::move(patterns), config);
 }
 
-FailureOr<SmallVector<LoweredKernel>>
-hfta::convertKernelsToLLVM(ModuleOp module, unsigned indexBits) {
-  SmallVector<LoweredKernel> kernels;
+FailureOr<SmallVector<LoweredKernel>> hfta::convertKernelsToLLVM(
+    ModuleOp module,
+    llvm::function_ref<bool(func::FuncOp kernel)> hasNarrowIndices) {
+  constexpr unsigned kNarrow = 32, kWide = 64;
+  SmallVector<LoweredKernel> lowered;
+  SmallVector<func::FuncOp> narrow, wide;
   for (auto kernel : module.getOps<func::FuncOp>()) {
     if (!isKernel(kernel))
       continue;
-    unsigned lanes = countLanes(kernel);
-    kernels.push_back({kernel.getSymNameAttr(), kernel.getLoc(),
-                       countBuffers(kernel), lanes});
+    bool isNarrow = hasNarrowIndices(kernel);
+    (isNarrow ? narrow : wide).push_back(kernel);
+    lowered.push_back({kernel.getSymNameAttr(), kernel.getLoc(),
+                       countBuffers(kernel),
+                       static_cast<unsigned>(countLanes(kernel)),
+                       isNarrow ? kNarrow : kWide});
     kernel->setAttr(kOperandBytesAttrName, findOperandBytes(kernel));
     addAttributes(kernel);
   }
-  if (failed(convertOps(module, indexBits)))
+  if (failed(convertOps(module, narrow, kNarrow)) ||
+      failed(convertOps(module, wide, kWide)))
     return failure();
-  return kernels;
+  return lowered;
 }
 
 namespace {
