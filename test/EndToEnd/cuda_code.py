@@ -22,6 +22,8 @@ FORBIDDEN = re.compile(r"\.ftz|\.approx|\b(?:add|sub|mul|mad|fma|div|sqrt|rcp)\.
 # Divisions in f64 are calls of ptxas' own, around which a few bytes are kept in memory:
 # in the softmax and layer norm of two networks.
 MOST_DIVIDING = 4
+# Two of BERT's products in tf32 on an A100 keep 4 and 16 bytes of a thread's in memory.
+MOST_OTHERS = 2
 
 
 def find_ptxas():
@@ -105,9 +107,9 @@ def main():
             spilling |= chip.check(folder, precision)
     print(f"{options.chip}: spills in {sorted(spilling)}")
     dividing = {name for name in spilling if " f64 " in name}
-    if spilling != dividing or len(dividing) > MOST_DIVIDING:
+    if len(dividing) > MOST_DIVIDING or len(spilling - dividing) > MOST_OTHERS:
         fail(f"kernels that ran out of registers: {sorted(spilling)}, expected at most "
-             f"{MOST_DIVIDING}, of f64")
+             f"{MOST_DIVIDING} of f64 and {MOST_OTHERS} others")
 
 
 if __name__ == "__main__":
