@@ -13,9 +13,9 @@ import re
 import shutil
 import subprocess
 
-from cuda_work import JOBS, CudaWork, make_job
-from harness import (DATA, checkpoint, expect_equal, expect_same_checkpoint, fail,
-                     read_log, run)
+from cuda_work import DATA, JOBS, CudaWork, make_job
+from harness import (checkpoint, expect_equal, expect_same_checkpoint, fail, read_log,
+                     run)
 
 RATES = ["1e-3", "3e-3", "1e-2", "2e-3", "5e-3", "7e-3", "4e-3", "6e-3"]
 BATCH, STEPS, EVERY = 64, 13, 4
@@ -28,6 +28,7 @@ model net(image: f32[batch, 1, 8, 8]) {
   return output = linear(flatten(first), 10)
 }
 """, "sgd(lr = {}, momentum = 0.9)", "")
+DATA["norm"] = DATA["mlp"]
 # Of a library: its copies go all at once.
 EMBEDDED = """
 #include "net.h"
