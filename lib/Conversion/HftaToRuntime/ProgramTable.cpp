@@ -178,15 +178,6 @@ void ProgramBuilder::orderTensors() {
     tensorIndex[variable] = index;
 }
 
-/// Whether copies' own of the same kind lies in slabs, in memory all the time.
-static bool hasResidentSlabs(ArrayAttr segments, SegmentAttr segment) {
-  return llvm::any_of(segments.getAsRange<SegmentAttr>(), [&](SegmentAttr own) {
-    return own.getRole() == segment.getRole() &&
-           own.getBlock() == segment.getBlock() && own.isResident() &&
-           own.getCopyBytes() > 0;
-  });
-}
-
 LogicalResult ProgramBuilder::buildSegments() {
   SmallVector<FlatSymbolRefAttr> images;
   if (failed(buildSegmentImages(module, tables, images)))
@@ -194,18 +185,9 @@ LogicalResult ProgramBuilder::buildSegments() {
   std::vector<Record> rows;
   auto segments = SegmentAttr::getTable(module);
   auto add = [&](SegmentAttr segment, FlatSymbolRefAttr image) {
-    std::string name = stringifyRole(segment.getRole()).str();
-    if (segment.getBlock() >= 0)
-      name += "." + std::to_string(segment.getBlock());
-    if (segment.getCopyBytes() == 0 &&
-        (SegmentAttr::livesWithinStep(segment.getRole()) ||
-         hasResidentSlabs(segments, segment)))
-      name += ".shared";
-    if (segment.getHolders())
-      name += ".on_" + segment.getHolders().makeName();
     rows.push_back(
         StructRecord<hfta_segment>()
-            .set(&hfta_segment::name, text(name))
+            .set(&hfta_segment::name, text(makeSegmentName(segment, segments)))
             .set(&hfta_segment::role, getRoleCode(segment.getRole()))
             .set(&hfta_segment::block, segment.getBlock())
             .set(&hfta_segment::bytes, segment.getBytes())

@@ -13,6 +13,10 @@ namespace mlir::hfta {
 LogicalResult buildSegmentImages(ModuleOp module, ConstantTables &tables,
                                  SmallVectorImpl<FlatSymbolRefAttr> &images);
 
+/// What a segment is called in messages and by `info`: its role, its block, and
+/// what tells it from another one of the table with the same.
+std::string makeSegmentName(SegmentAttr segment, ArrayAttr segments);
+
 /// Emits the constant `symbol` of type hfta_program.
 LogicalResult buildProgramTable(ModuleOp module, const Job &job,
                                 StringRef symbol);

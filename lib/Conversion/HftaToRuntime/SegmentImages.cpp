@@ -78,3 +78,29 @@ hfta::buildSegmentImages(ModuleOp module, ConstantTables &tables,
   }
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+/// Whether copies' own of the same kind lies in slabs, in memory all the time.
+static bool hasResidentSlabs(ArrayAttr segments, SegmentAttr segment) {
+  return llvm::any_of(segments.getAsRange<SegmentAttr>(), [&](SegmentAttr own) {
+    return own.getRole() == segment.getRole() &&
+           own.getBlock() == segment.getBlock() && own.isResident() &&
+           own.getCopyBytes() > 0;
+  });
+}
+
+std::string hfta::makeSegmentName(SegmentAttr segment, ArrayAttr segments) {
+  std::string name = stringifyRole(segment.getRole()).str();
+  if (segment.getBlock() >= 0)
+    name += "." + std::to_string(segment.getBlock());
+  if (segment.getCopyBytes() == 0 &&
+      (SegmentAttr::livesWithinStep(segment.getRole()) ||
+       hasResidentSlabs(segments, segment)))
+    name += ".shared";
+  if (segment.getHolders())
+    name += ".on_" + segment.getHolders().makeName();
+  return name;
+}

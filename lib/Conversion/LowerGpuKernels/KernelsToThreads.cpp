@@ -91,15 +91,6 @@ LogicalResult KernelThreader::findTies() {
          << kTiesAttrName << " a result, -1 or an argument";
 }
 
-static int64_t countTerms(linalg::GenericOp op) {
-  int64_t terms = 1;
-  for (auto [size, kind] :
-       llvm::zip(op.getStaticLoopRanges(), op.getIteratorTypesArray()))
-    if (kind == utils::IteratorType::reduction)
-      terms *= size;
-  return terms;
-}
-
 /// Of what a thread has one element of, too, the number may be asked for.
 void KernelThreader::noteWideIndices() {
   auto isLarge = [](Type type) {

@@ -184,15 +184,6 @@ std::optional<ProductTile> ProductTile::choose(const KernelProduct &product,
 /// Terms that a thread adds at least.
 static constexpr int64_t kTermsOfThread = 8;
 
-static int64_t countTerms(linalg::GenericOp op) {
-  int64_t terms = 1;
-  for (auto [size, kind] :
-       llvm::zip(op.getStaticLoopRanges(), op.getIteratorTypesArray()))
-    if (kind == utils::IteratorType::reduction)
-      terms *= size;
-  return terms;
-}
-
 /// Whether threads get to a sum together: its elements are asked for one by
 /// one, without conditions.
 static bool isAskedByAll(linalg::GenericOp op) {

@@ -88,6 +88,15 @@ void SharedMemory::synchronize(OpBuilder &builder, Location loc) {
 // Sums
 //===----------------------------------------------------------------------===//
 
+int64_t hfta::countTerms(linalg::GenericOp op) {
+  int64_t terms = 1;
+  for (auto [size, kind] :
+       llvm::zip(op.getStaticLoopRanges(), op.getIteratorTypesArray()))
+    if (kind == utils::IteratorType::reduction)
+      terms *= size;
+  return terms;
+}
+
 Value SumCombiner::begin(OpBuilder &builder, Location loc, Value lane,
                          Value start) const {
   if (!neutral)

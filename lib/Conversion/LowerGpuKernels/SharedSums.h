@@ -40,6 +40,9 @@ private:
   int64_t bytes = 0;
 };
 
+/// Of each result of an op; 1 where it adds up nothing.
+int64_t countTerms(linalg::GenericOp op);
+
 /// How running values become one.
 struct SumCombiner {
   Operation *op;     ///< a commutative op of two values, or a `math.fma`
