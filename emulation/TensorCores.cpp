@@ -33,26 +33,27 @@ struct Number {
   bool isZero() const { return significand == 0 && !isInfinite && !isNan; }
 };
 
-/// A format of floats of 8 bits of exponent, as f32 is.
+/// A format of floats.
 struct Decoder {
-  unsigned fractionBits;
+  unsigned fractionBits, exponentBits;
 
   Number decode(uint32_t bits) const {
-    constexpr int kBias = 127, kLargest = 255;
+    const int largest = (1 << exponentBits) - 1, bias = largest / 2;
     auto fraction = int64_t(bits & ((uint32_t(1) << fractionBits) - 1));
-    int exponent = int(bits >> fractionBits) & kLargest;
-    bool isNegative = (bits >> (fractionBits + 8)) & 1;
-    if (exponent == kLargest)
+    int exponent = int(bits >> fractionBits) & largest;
+    bool isNegative = (bits >> (fractionBits + exponentBits)) & 1;
+    if (exponent == largest)
       return {0, 0, isNegative, fraction == 0, fraction != 0};
     if (exponent == 0)
-      return {fraction, 1 - kBias, isNegative, false, false};
-    return {fraction | int64_t(1) << fractionBits, exponent - kBias, isNegative,
+      return {fraction, 1 - bias, isNegative, false, false};
+    return {fraction | int64_t(1) << fractionBits, exponent - bias, isNegative,
             false, false};
   }
 };
 } // namespace
 
-static constexpr Decoder kSums = {23}, kBf16 = {7}, kTf32 = {10};
+static constexpr Decoder kSums = {23, 8}, kBf16 = {7, 8}, kTf32 = {10, 8},
+                         kF16 = {10, 5};
 
 static uint32_t getBits(float value) {
   uint32_t bits;
@@ -130,8 +131,10 @@ static float addGroup(const Chip &chip, const Number *products, unsigned count,
 float tensor_cores::addProducts(const Chip &chip, Factors factors,
                                 const uint32_t *lhs, const uint32_t *rhs,
                                 float sum) {
-  const bool isNarrow = factors == Factors::kBf16;
-  const Decoder &decoder = isNarrow ? kBf16 : kTf32;
+  const bool isNarrow = factors != Factors::kTf32;
+  const Decoder &decoder = factors == Factors::kBf16   ? kBf16
+                           : factors == Factors::kTf32 ? kTf32
+                                                       : kF16;
   // An f32 whose last bits aren't looked at.
   constexpr unsigned kIgnored = kSums.fractionBits - kTf32.fractionBits;
   for (unsigned first = 0; first < kWords; first += chip.words) {

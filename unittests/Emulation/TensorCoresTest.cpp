@@ -106,6 +106,23 @@ TEST(TensorCores, Tf32HasTenBitsOfFraction) {
               1 + 3 * (1 + 0x1p-10F));
 }
 
+TEST(TensorCores, F16HasFiveBitsOfExponent) {
+  // 1.5 and -2, 65504, infinity, the least denormal, 2^-24.
+  const uint32_t numbers = 0x3E00 | 0xC000U << 16, largest = 0x7BFF,
+                 infinite = 0x7C00, small = 1;
+  for (const Chip &chip : {kAmpere, kHopper}) {
+    auto add = [&](uint32_t first, uint32_t second, float sum) {
+      uint32_t lhs[8] = {first}, rhs[8] = {second};
+      return tensor_cores::addProducts(chip, Factors::kF16, lhs, rhs, sum);
+    };
+    EXPECT_EQ(add(numbers, numbers, 1), 1 + 2.25F + 4);
+    EXPECT_EQ(add(largest, largest, 0), 65504.0F * 65504.0F);
+    EXPECT_EQ(add(small, numbers, 0x1p-30F), 1.5F * 0x1p-24F + 0x1p-30F);
+    EXPECT_EQ(add(infinite, numbers, 0), INFINITY);
+    EXPECT_EQ(getBits(add(infinite, 0, 0)), 0x7FFFFFFF);
+  }
+}
+
 /// Of each matrix 8 rows of elements that say where they are.
 struct Matrices {
   uint16_t elements[4][8][8];

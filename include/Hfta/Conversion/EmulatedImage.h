@@ -40,7 +40,7 @@ inline constexpr char kMultiply[] = "hfta_emulated_multiply";
 inline constexpr char kReadTransposed[] = "hfta_emulated_read_transposed";
 
 /// What is multiplied, as that function is told.
-enum class Factors { kBf16, kTf32 };
+enum class Factors { kBf16, kTf32, kF16 };
 
 /// The symbols of the memory that the threads of a block share, and of its
 /// bytes, 64 bits.

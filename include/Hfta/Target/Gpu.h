@@ -26,7 +26,7 @@ struct GpuRates {
   llvm::StringLiteral chip; ///< "sm_80"
   double bytes;             ///< of its memory, a second
   double flops;             ///< a second, in f32
-  double tf32, bf16;        ///< a second, of products on tensor cores
+  double tf32, bf16; ///< a second, of products on tensor cores; f16 as bf16
 
   /// Seconds from one kernel of a graph to the next.
   static constexpr double kLaunch = 2e-6;

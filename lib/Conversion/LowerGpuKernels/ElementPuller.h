@@ -37,6 +37,10 @@ inline constexpr int64_t kAccessBytes = 16;
 /// The vector whose elements these are, in order; NULL if there is none.
 Value findWhole(ArrayRef<Value> elements);
 
+/// Whether a float has 16 bits. What moves these emulated moves integers, as
+/// there may be no instructions for them.
+bool isNarrowFloat(Type type);
+
 /// Builds what computes elements of the tensors of one kernel's body. Each
 /// value stands in the outermost loop in which it can be computed, once for all
 /// that ask for it there. The terms of a sum are added in the order of the op's

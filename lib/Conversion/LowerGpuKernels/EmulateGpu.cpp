@@ -255,19 +255,33 @@ void EmulateGpuPass::replaceByCall(Operation *op, LLVM::GlobalOp pointer,
   op->erase();
 }
 
+static std::optional<emulated::Factors>
+getFactors(std::optional<NVVM::MMATypes> type) {
+  if (type == NVVM::MMATypes::bf16)
+    return emulated::Factors::kBf16;
+  if (type == NVVM::MMATypes::f16)
+    return emulated::Factors::kF16;
+  if (type == NVVM::MMATypes::tf32)
+    return emulated::Factors::kTf32;
+  return std::nullopt;
+}
+
 /// What the function gets are words.
 LogicalResult EmulateGpuPass::replaceMultiply(NVVM::MmaOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
-  std::optional<NVVM::MMATypes> type = op.getMultiplicandAPtxType();
-  if (type != NVVM::MMATypes::bf16 && type != NVVM::MMATypes::tf32)
+  std::optional<emulated::Factors> factors =
+      getFactors(op.getMultiplicandAPtxType());
+  if (!factors)
     return op.emitError("isn't emulated");
-  emulated::Factors factors = type == NVVM::MMATypes::bf16
-                                  ? emulated::Factors::kBf16
-                                  : emulated::Factors::kTf32;
+  Type word = builder.getI32Type();
   SmallVector<Value> arguments = {LLVM::ConstantOp::create(
-      builder, loc, builder.getI32Type(), static_cast<int64_t>(factors))};
-  llvm::append_range(arguments, op.getOperands());
+      builder, loc, word, static_cast<int64_t>(*factors))};
+  for (Value operand : op.getOperands())
+    arguments.push_back(
+        isa<VectorType>(operand.getType())
+            ? LLVM::BitcastOp::create(builder, loc, word, operand).getResult()
+            : operand);
   replaceByCall(op, multiply, arguments);
   return success();
 }

@@ -23,12 +23,14 @@ using namespace mlir::hfta;
 // Vectors
 //===----------------------------------------------------------------------===//
 
+bool hfta::isNarrowFloat(Type type) { return type.isBF16() || type.isF16(); }
+
 Value hfta::findWhole(ArrayRef<Value> elements) {
   Value whole;
   for (auto [number, moved] : llvm::enumerate(elements)) {
     Value element = moved;
     auto bits = element.getDefiningOp<arith::BitcastOp>();
-    if (bits && bits.getType().isBF16())
+    if (bits && isNarrowFloat(bits.getType()))
       element = bits.getIn();
     auto extract = element.getDefiningOp<vector::ExtractOp>();
     if (!extract || (whole && extract.getSource() != whole) ||
@@ -45,7 +47,7 @@ Value hfta::findWhole(ArrayRef<Value> elements) {
 /// What elements are in a vector. Emulated, moving a float of 16 bits would be
 /// an operation on it, which there is none of.
 static Type getMovedType(Type type) {
-  return type.isBF16() ? IntegerType::get(type.getContext(), 16) : type;
+  return isNarrowFloat(type) ? IntegerType::get(type.getContext(), 16) : type;
 }
 
 static Value toType(OpBuilder &builder, Location loc, Value value, Type type) {

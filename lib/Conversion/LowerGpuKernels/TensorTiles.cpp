@@ -123,17 +123,21 @@ Value TensorTiles::getPlace(const Side &side, int64_t number) {
 /// An element of 16 bits that was widened, if it is one.
 static Value getNarrow(Value element) {
   auto wider = element.getDefiningOp<arith::ExtFOp>();
-  return wider && wider.getIn().getType().isBF16() ? wider.getIn() : Value();
+  return wider && isNarrowFloat(wider.getIn().getType()) ? wider.getIn()
+                                                         : Value();
 }
 
-/// The 16 bits of an element, at the lower end of a word or the upper one: its
-/// last ones are zero, as it has been rounded by now.
+/// The 16 bits of an element, at the lower end of a word or the upper one. It
+/// has been rounded by now: a bf16's are an f32's first ones.
 Value TensorTiles::placeHalf(OpBuilder &b, Value element, bool isUpper) const {
   auto number = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value));
   };
   Type word = b.getI32Type();
-  if (Value narrow = getNarrow(element)) {
+  Value narrow = getNarrow(element);
+  if (!narrow && factors.type.isF16())
+    narrow = arith::TruncFOp::create(b, loc, factors.type, element);
+  if (narrow) {
     Value bits = arith::ExtUIOp::create(
         b, loc, word, arith::BitcastOp::create(b, loc, b.getI16Type(), narrow));
     return isUpper ? arith::ShLIOp::create(b, loc, bits, number(16)).getResult()
@@ -244,6 +248,16 @@ SmallVector<Value> TensorTiles::readTransposed(const Side &side, Value buffer,
   return fragment;
 }
 
+/// Words as the instruction's op has them: pairs of f16 are vectors.
+SmallVector<Value> TensorTiles::toFactors(ArrayRef<Value> words) {
+  if (!factors.type.isF16())
+    return SmallVector<Value>(words);
+  auto pair = VectorType::get({factors.ofWord()}, factors.type);
+  return llvm::map_to_vector(words, [&](Value word) -> Value {
+    return LLVM::BitcastOp::create(builder, loc, pair, word);
+  });
+}
+
 /// Adds products to the four sums that a thread has of an instruction's result.
 void TensorTiles::multiply(ArrayRef<Value> lhs, ArrayRef<Value> rhs,
                            MutableArrayRef<Value *> sums) {
@@ -252,13 +266,14 @@ void TensorTiles::multiply(ArrayRef<Value> lhs, ArrayRef<Value> rhs,
     before.push_back(*sum);
   auto type = LLVM::LLVMStructType::getLiteral(
       builder.getContext(), SmallVector<Type>(sums.size(), sumType));
-  NVVM::MMATypes factor =
-      factors.type.isTF32() ? NVVM::MMATypes::tf32 : NVVM::MMATypes::bf16;
+  NVVM::MMATypes factor = factors.type.isTF32()  ? NVVM::MMATypes::tf32
+                          : factors.type.isF16() ? NVVM::MMATypes::f16
+                                                 : NVVM::MMATypes::bf16;
   std::array<int64_t, 3> shape = {kRows, kColumns, factors.ofStep()};
   toEnd();
   Value result = NVVM::MmaOp::create(
-      builder, loc, type, lhs, rhs, before, shape, std::nullopt, std::nullopt,
-      std::array<NVVM::MMATypes, 2>{factor, factor},
+      builder, loc, type, toFactors(lhs), toFactors(rhs), before, shape,
+      std::nullopt, std::nullopt, std::array<NVVM::MMATypes, 2>{factor, factor},
       std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
                                      NVVM::MMALayout::col});
   for (auto [i, sum] : llvm::enumerate(sums))

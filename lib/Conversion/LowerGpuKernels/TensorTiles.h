@@ -15,7 +15,7 @@ namespace mlir::hfta {
 
 /// What such cores multiply, in words of 32 bits that hold one factor or two.
 struct TensorFactors {
-  Type type; ///< bf16 or tf32
+  Type type; ///< bf16, f16 or tf32
 
   int64_t ofWord() const { return type.isTF32() ? 1 : 2; }
   /// Terms of one instruction.
@@ -51,6 +51,7 @@ private:
   AffineExpr getFirst(const Side &side) const;
   Value packWord(OpBuilder &b, ArrayRef<Value> elements) const;
   Value packUnit(OpBuilder &b, ArrayRef<Value> elements) const;
+  SmallVector<Value> toFactors(ArrayRef<Value> words);
   Value placeHalf(OpBuilder &b, Value element, bool isUpper) const;
   SmallVector<Value> readFragment(const Side &side, Value buffer, int64_t tile,
                                   int64_t step);

@@ -112,7 +112,7 @@ func.func @round_to_tf32(%x: tensor<4xf64>) {
 // -----
 
 func.func @multiply(%x: tensor<4xf32>) {
-  // expected-error@+1 {{'hfta.multiply' must be the type bf16 or tf32}}
+  // expected-error@+1 {{'hfta.multiply' must be the type bf16, f16 or tf32}}
   %0 = hfta.neg %x {hfta.multiply = f64} : tensor<4xf32>
   return
 }

@@ -114,9 +114,10 @@ LogicalResult HftaDialect::verifyOperationAttribute(Operation *op,
                            << "' must be a #hfta.keep attribute";
   if (attribute.getName() == kMultiplyAttrName) {
     auto type = dyn_cast<TypeAttr>(attribute.getValue());
-    if (!type || !(type.getValue().isBF16() || type.getValue().isTF32()))
-      return op->emitError()
-             << "'" << kMultiplyAttrName << "' must be the type bf16 or tf32";
+    Type factor = type ? type.getValue() : Type();
+    if (!factor || !(factor.isBF16() || factor.isF16() || factor.isTF32()))
+      return op->emitError() << "'" << kMultiplyAttrName
+                             << "' must be the type bf16, f16 or tf32";
   }
   if (attribute.getName() == kRepeatedAttrName &&
       !isa<UnitAttr>(attribute.getValue()))

@@ -44,7 +44,7 @@ def Hfta_Dialect : Dialect {
     /// until then (#hfta.keep).
     static constexpr llvm::StringLiteral kKeepAttrName = "hfta.keep";
     /// On a product (ProductTrait) of f32 operands, and on what becomes of it:
-    /// the type, bf16 or tf32, to which these are rounded before they are
+    /// the type, bf16, f16 or tf32, to which these are rounded before they are
     /// multiplied.
     static constexpr llvm::StringLiteral kMultiplyAttrName = "hfta.multiply";
     /// On an op: it is made anew in each kernel that uses it.
