@@ -164,14 +164,6 @@ static ExitCode addJobFlag(CommandLineState &state, const OptionInfo &option,
   return ExitCode::done;
 }
 
-static ExitCode setPrecision(CommandLineState &state, const OptionInfo &option,
-                             llvm::StringRef value) {
-  static const llvm::StringRef later[] = {"f16", "fp16"};
-  if (llvm::is_contained(later, value))
-    return checkChoice(state, option, value, getPrecisionNames(), later);
-  return addJobFlag(state, option, value);
-}
-
 static ExitCode setNoFuse(CommandLineState &state, const OptionInfo &option,
                           llvm::StringRef) {
   state.options.fuse = false;
@@ -325,8 +317,7 @@ static OptionInfo makeJobOption(const KeywordInfo &keyword) {
   llvm::replace(name, '_', '-');
   bool isOfModel = (keyword.traits & setting_traits::OfModel) != 0;
   return {name, keyword.flag, keyword.help,
-          isOfModel ? OptionGroup::binding : OptionGroup::job,
-          keyword.name == "precision" ? setPrecision : addJobFlag};
+          isOfModel ? OptionGroup::binding : OptionGroup::job, addJobFlag};
 }
 
 std::vector<OptionInfo> hfta::getOptions() {

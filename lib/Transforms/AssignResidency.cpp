@@ -26,7 +26,7 @@ static Residency getResidency(VariableOp variable, const Job &job,
                               MemoryPlanAttr plan) {
   auto block = static_cast<int64_t>(variable.getBlock());
   bool spills = job.spillsToDisk();
-  bool updatesAtLast = !job.clipNorm.empty() || !job.preconditioner.empty();
+  bool updatesAtLast = job.awaitsNorm() || !job.preconditioner.empty();
   BlockMemory memory = plan ? plan.getBlock(block) : BlockMemory::streamed;
   if (block < 0 || variable.getReaders())
     return Residency::resident;

@@ -2,6 +2,7 @@
 
 #include "Blocks.h"
 #include "Hfta/Transforms/Passes.h"
+#include "LossScale.h"
 #include "TaskBuilder.h"
 
 #include "mlir/IR/Matchers.h"
@@ -62,12 +63,14 @@ static void declareScalars(TaskBuilder &tasks) {
   tasks.declare(Purpose::learning_rate, tasks.scalarType(f64, true),
                 getPerCopy(tasks.scalarType(f64, true),
                            ArrayRef(job.findHyperParameter("lr")->values)));
-  if (job.clipNorm.empty())
-    return;
-  tasks.declare(
-      Purpose::clip_norm, tasks.scalarType(f64, true),
-      getPerCopy(tasks.scalarType(f64, true), ArrayRef(job.clipNorm)));
-  tasks.declare(Purpose::clip_scale, tasks.scalarType(f64, true));
+  if (!job.clipNorm.empty())
+    tasks.declare(
+        Purpose::clip_norm, tasks.scalarType(f64, true),
+        getPerCopy(tasks.scalarType(f64, true), ArrayRef(job.clipNorm)));
+  if (job.awaitsNorm())
+    tasks.declare(Purpose::clip_scale, tasks.scalarType(f64, true));
+  if (!job.lossScale.empty())
+    declareLossScale(tasks);
 }
 
 /// The position of a micro-batch's first sample follows from its number.

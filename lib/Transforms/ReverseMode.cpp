@@ -111,7 +111,7 @@ static LogicalResult differentiateOp(OpBuilder &builder, Operation &op,
 LogicalResult hfta::buildReverseMode(OpBuilder &builder, Value target,
                                      ArrayRef<Value> wanted,
                                      SmallVectorImpl<Value> &gradients,
-                                     BackwardCallback callback) {
+                                     BackwardCallback callback, Value seed) {
   Block &block = *target.getParentBlock();
   Activity activity(target, wanted);
   if (failed(checkDerivatives(block, activity)))
@@ -127,10 +127,12 @@ LogicalResult hfta::buildReverseMode(OpBuilder &builder, Value target,
 
   auto type = getLogicalType(target.getType());
   DenseMap<Value, Value> gradientOf;
-  gradientOf[target] = ConstantOp::create(
-      builder, target.getLoc(),
-      DenseElementsAttr::get(type,
-                             builder.getFloatAttr(type.getElementType(), 1.0)));
+  if (!seed)
+    seed = ConstantOp::create(
+        builder, target.getLoc(),
+        DenseElementsAttr::get(
+            type, builder.getFloatAttr(type.getElementType(), 1.0)));
+  gradientOf[target] = seed;
   for (Operation *op : llvm::reverse(forward))
     if (failed(differentiateOp(builder, *op, activity, gradientOf, callback)))
       return failure();

@@ -213,7 +213,7 @@ void ScheduleBuilder::buildUpdate() {
   sumUpGradients(/*isInStep=*/false);
   update();
   // What the update itself has found out.
-  if (preconditions())
+  if (preconditions() || !job.lossScale.empty())
     downloadResults();
 }
 

@@ -179,7 +179,7 @@ StepModel StepModeler::build(Block &step) {
   SpillModel &model = result.model;
   model.copies = job.copies;
   model.partsOfMicroBatch = job.microBatches;
-  model.clips = !job.clipNorm.empty() || !job.preconditioner.empty();
+  model.clips = job.awaitsNorm() || !job.preconditioner.empty();
   int64_t blocks = countBlocks(tags);
   model.blocks.resize(blocks);
   result.parameters.resize(blocks);

@@ -89,7 +89,7 @@ static LogicalResult splitTraining(TaskBuilder &tasks, func::FuncOp training) {
   giveBlocks(tasks);
   for (auto [block, leaves] : llvm::enumerate(findLeaves(tasks, step, blocks)))
     buildUpdateTasks(tasks, block, leaves);
-  if (!tasks.getJob().clipNorm.empty())
+  if (tasks.getJob().awaitsNorm())
     buildClipTask(tasks);
   buildReportTask(tasks);
   tasks.eraseTask(training);
@@ -106,6 +106,15 @@ static LogicalResult splitInto(TaskBuilder &tasks, TaskPart part,
       .split(undivided.getBody().front(), part);
   tasks.eraseTask(undivided);
   return success();
+}
+
+/// Whose state it is.
+static std::string describeState(TaskBuilder &tasks, VariableOp variable) {
+  FlatSymbolRefAttr of = variable.getPurposeAttr().getOf();
+  if (!of)
+    return "the state of the loss' scale";
+  return "the optimizer's state of '" +
+         tasks.lookup(of.getValue()).getOwnName() + "'";
 }
 
 /// Checkpoints hold a copy's tensors and the optimizer's state under one
@@ -125,11 +134,8 @@ static LogicalResult checkNames(TaskBuilder &tasks) {
       if (!tensor.getCopy() || !variable.getCopy() ||
           tensor.getCopy() == variable.getCopy())
         return tensor.emitError("'")
-               << name << "' is also what checkpoints call the optimizer's "
-               << "state of '"
-               << tasks.lookup(variable.getPurposeAttr().getOf().getValue())
-                      .getOwnName()
-               << "': rename it";
+               << name << "' is also what checkpoints call "
+               << describeState(tasks, variable) << ": rename it";
   }
   return success();
 }

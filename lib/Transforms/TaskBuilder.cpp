@@ -40,7 +40,8 @@ bool hfta::isFormedByGroups(VariableOp variable) {
     return SegmentAttr::isSummed(variable.getRole());
   return !variable.isFor(Purpose::mean_loss) &&
          !variable.isFor(Purpose::kl_scale) &&
-         !variable.isFor(Purpose::curvature_count);
+         !variable.isFor(Purpose::curvature_count) &&
+         !variable.isFor(Purpose::loss_scale_result);
 }
 
 void TaskBuilder::insert(VariableOp variable) {

@@ -10,6 +10,7 @@
 #include "Hfta/Transforms/Precision.h"
 #include "Hfta/Transforms/ReverseMode.h"
 #include "LayerLinks.h"
+#include "LossScale.h"
 #include "RunningStatistics.h"
 #include "StageOrder.h"
 #include "TaskBuilder.h"
@@ -42,6 +43,7 @@ private:
   void describeLoss(const Objective &objective);
   void tagSampled();
   Value addGradients(Value first, Value other);
+  Value buildSeed();
   void orderBackward();
   void freezeUnreached();
   FailureOr<std::vector<bool>> findRecomputed();
@@ -255,6 +257,16 @@ LogicalResult TrainingStep::buildSampledBackward(ArrayRef<TrainedLeaf> leaves,
   return success();
 }
 
+/// The gradient by the loss, where it isn't one.
+Value TrainingStep::buildSeed() {
+  if (tasks.getJob().lossScale.empty())
+    return {};
+  Operation *last = &*std::prev(builder.getInsertionPoint());
+  Value seed = readLossScale(tasks, getElementTypeOrSelf(loss.getType()));
+  tagBackward(loss.getDefiningOp(), std::next(Block::iterator(last)));
+  return seed;
+}
+
 LogicalResult TrainingStep::buildBackward() {
   SmallVector<Value> wanted;
   SmallVector<TrainedLeaf> leaves;
@@ -274,7 +286,7 @@ LogicalResult TrainingStep::buildBackward() {
     tagBackward(backward.forward, backward.first);
     layers.record(backward);
   };
-  if (failed(buildReverseMode(builder, loss, wanted, found, take)))
+  if (failed(buildReverseMode(builder, loss, wanted, found, take, buildSeed())))
     return failure();
   // A variable may be read at several places: its gradient is their sum.
   for (auto [leaf, value, gradient] : llvm::zip(leaves, wanted, found)) {

@@ -2,6 +2,7 @@
 
 #include "Hfta/Dialect/Hfta/IR/Optimizers.h"
 #include "Hfta/Transforms/Precision.h"
+#include "LossScale.h"
 #include "TaskBuilder.h"
 
 #include <map>
@@ -228,7 +229,7 @@ public:
       computed = getWider(computed, tasks.getFloatType(name));
     parameter = tasks.castTo(tasks.read(variable, leaf.copy), computed);
     gradient = readGradient(tasks, leaf, scalars, computed);
-    if (!tasks.getJob().clipNorm.empty()) {
+    if (tasks.getJob().awaitsNorm()) {
       Value scale = tasks.broadcastScalar(
           tasks.castTo(scalar(Purpose::clip_scale), computed), type.getShape());
       gradient = MulOp::create(builder, variable.getLoc(), gradient, scale);
@@ -255,18 +256,25 @@ private:
           FloatAttr::get(element, state.initial).getValue()));
     return declared;
   }
-  Value readState(VariableOp state) {
-    return tasks.castTo(tasks.read(state, leaf.copy), computed);
-  }
-  void writeState(Value value, VariableOp state) {
-    tasks.write(tasks.castTo(value, state.getTensorType().getElementType()),
-                state, leaf.copy);
+  /// Writes what the step makes of a variable, as it stores it. A step that a
+  /// copy doesn't take, for its gradients have overflowed, leaves it.
+  void change(VariableOp changed, Value value) {
+    RankedTensorType type = changed.getTensorType();
+    Value next = tasks.castTo(value, type.getElementType());
+    if (!tasks.getJob().lossScale.empty()) {
+      Expression scale(builder, variable.getLoc(), scalar(Purpose::clip_scale));
+      Expression now = scale.at(tasks.read(changed, leaf.copy));
+      next = isTaken(scale).fill(type.getShape()).select(scale.at(next), now);
+    }
+    tasks.write(next, changed, leaf.copy);
   }
   Value readScalar(StringRef name) {
     if (name == "lr")
       return scalar(Purpose::learning_rate);
     if (name == "step")
-      return scalar(Purpose::step);
+      return tasks.getJob().lossScale.empty()
+                 ? scalar(Purpose::step)
+                 : readStepsTaken(tasks, leaf.copy);
     return scalars.read(
         tasks.getVariables().lookup(Purpose::hyper_parameter, name), leaf.copy);
   }
@@ -280,18 +288,18 @@ private:
     SmallVector<Value> inputs = {parameter, gradient};
     for (const OptimizerState *state : optimizer.getStates(given)) {
       states.push_back(getState(*state));
-      inputs.push_back(readState(states.back()));
+      inputs.push_back(
+          tasks.castTo(tasks.read(states.back(), leaf.copy), computed));
     }
     for (StringRef name : optimizer.getScalars(given))
       inputs.push_back(readScalar(name));
     auto update = OptimizerUpdateOp::create(
         builder, variable.getLoc(), builder.getStringAttr(optimizer.name),
         builder.getStrArrayAttr(given), inputs);
-    tasks.write(tasks.castTo(update.getOutputs().front(), stored), variable,
-                leaf.copy);
+    change(variable, update.getOutputs().front());
     for (auto [state, value] :
          llvm::zip_equal(states, update.getOutputs().drop_front()))
-      writeState(value, state);
+      change(state, value);
   }
 
   TaskBuilder &tasks;
@@ -308,8 +316,19 @@ private:
 
 /// PyTorch's clip_grad_norm_: limit / (norm of all gradients + 1e-6), at
 /// most 1. NaN stays NaN; without a limit, which is infinity, even gradients
-/// whose norm overflows are left alone. Squares are added in the order of the
-/// parameters.
+/// whose norm overflows are left alone.
+static Expression buildClip(TaskBuilder &tasks, const Expression &squares) {
+  Expression limit = squares.at(tasks.read(Purpose::clip_norm));
+  Expression norm = squares.apply<SqrtOp>();
+  if (!tasks.getJob().lossScale.empty())
+    norm = norm / squares.at(readLossScale(tasks, norm.getElementType()));
+  Expression scale = limit / (norm + 1e-6);
+  scale = scale.compare(ComparePredicate::greater, 1.0).select(1.0, scale);
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  return limit.compare(ComparePredicate::equal, kNone).select(1.0, scale);
+}
+
+/// Squares are added in the order of the parameters.
 void hfta::buildClipTask(TaskBuilder &tasks) {
   tasks.startTask(parts::kClip, -1);
   OpBuilder &builder = tasks.getBuilder();
@@ -322,26 +341,15 @@ void hfta::buildClipTask(TaskBuilder &tasks) {
     Value square = tasks.read(norm);
     sum = sum ? AddOp::create(builder, loc, sum, square) : square;
   }
-  auto constant = [&](double value) {
-    return tasks.splat({}, builder.getF64Type(), value);
-  };
-  Value limit = tasks.read(Purpose::clip_norm);
   if (!sum) // all parameters are frozen
-    sum = constant(0);
-  Value norm = SqrtOp::create(builder, loc, sum);
-  Value scale = DivOp::create(
-      builder, loc, limit, AddOp::create(builder, loc, norm, constant(1e-6)));
-  Value one = constant(1.0);
-  auto choose = [&](ComparePredicate predicate, Value value, double bound,
-                    Value otherwise) {
-    Value holds =
-        CompareOp::create(builder, loc, predicate, value, constant(bound));
-    return SelectOp::create(builder, loc, holds, one, otherwise);
-  };
-  Value clipped = choose(ComparePredicate::greater, scale, 1.0, scale);
-  Value result = choose(ComparePredicate::equal, limit,
-                        std::numeric_limits<double>::infinity(), clipped);
-  tasks.write(result, tasks.getVariables().lookup(Purpose::clip_scale));
+    sum = tasks.splat({}, builder.getF64Type(), 0);
+  Expression squares(builder, loc, sum);
+  Expression scale = tasks.getJob().clipNorm.empty()
+                         ? squares.splat(1.0)
+                         : buildClip(tasks, squares);
+  if (!tasks.getJob().lossScale.empty())
+    scale = buildLossScale(tasks, squares, scale);
+  tasks.write(scale, tasks.getVariables().lookup(Purpose::clip_scale));
 }
 
 /// The mean loss, where tasks add up the sums of losses and weights.
@@ -359,7 +367,7 @@ void hfta::buildReportTask(TaskBuilder &tasks) {
 
 void hfta::buildUpdateTasks(TaskBuilder &tasks, int64_t block,
                             ArrayRef<TrainedLeaf> leaves) {
-  if (!tasks.getJob().clipNorm.empty()) {
+  if (tasks.getJob().awaitsNorm()) {
     tasks.startTask(parts::kNorm, block);
     ScalarReads scalars(tasks);
     for (const TrainedLeaf &leaf : leaves)

@@ -37,7 +37,7 @@ int main(int count, char **folders) {
 """
 # Relative to the largest number of a tensor. No layer has a bias in front of batch norm:
 # its gradient would be nothing but rounding.
-NEAR = {"f64": 1e-9, "f32": 1e-4, "tf32": 5e-3, "bf16": 2e-2}
+NEAR = {"f64": 1e-9, "f32": 1e-4, "tf32": 5e-3, "f16": 5e-3, "bf16": 2e-2}
 SMALLEST = 1e-3
 CALLS = ["cuInit", "cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName",
          "cuDeviceGetAttribute", "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent",
@@ -79,7 +79,8 @@ class Check(CudaWork):
 
     def check_factors(self):
         """On tensor cores: the same bytes whatever runs when, and near the CPU's."""
-        for job, precision in (("cnn", "tf32"), ("mlp", "bf16"), ("cnn", "bf16")):
+        for job, precision in (("cnn", "tf32"), ("mlp", "bf16"), ("cnn", "f16"),
+                               ("cnn", "bf16")):
             gpu, expected = self.check_numbers(job, precision)
         what = f"{job}, {precision}"
         self.expect_bytes(self.train(gpu, "factors-2", seed=2), expected,

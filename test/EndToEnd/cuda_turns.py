@@ -215,6 +215,7 @@ def main():
         check.check_copies("mlp", precision, 3, (1,))
         check.check_copies("mlp", precision, 8, (3,))
         binary, expected = check.check_copies("mlp", precision, 5, widths)
+    check.check_copies("mlp", "f16", 5, (2,))
     check.check_copies("norm", "f32", 5, (2,))
     check.check_copies("mlp", "f32", 3, (2,), "--no-fuse")
     check.check_seeds(binary, expected, 5)

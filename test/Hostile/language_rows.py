@@ -463,32 +463,6 @@ def make_shape_rows():
                  "linear(image, 16) + image", 1, "16", "8")
     yield change("a concatenation of two ranks", "relu(linear(image, 16))",
                  "concat(image, reshape(image, [batch, 2, 4]))", 1)
-    yield change("a precision that doesn't exist", "steps     3",
-                 "steps 3\n  precision f31", 1, "f31", place="job.hfta:17:")
-    yield change("a stored type that doesn't exist", "steps     3",
-                 "steps 3\n  precision f32, parameters = bf32", 1, "bf32",
-                 place="job.hfta:17:")
-    yield change("a type that nothing is computed in", "steps     3",
-                 "steps 3\n  precision f32, compute = bf16", 1, "bf16",
-                 place="job.hfta:17:")
-    yield change("a type that nothing is added up in", "steps     3",
-                 "steps 3\n  precision f32, accumulate = f16", 1, "f16",
-                 place="job.hfta:17:")
-    yield change("sums in a narrower type than what is computed in",
-                 "steps     3", "steps 3\n  precision f64, accumulate = f32", 1,
-                 "at least the type that is computed in, f64, got f32",
-                 place="job.hfta:17:")
-    yield change("factors of a type that is wider than sums", "steps     3",
-                 "steps 3\n  precision f32, multiply = f64", 1,
-                 "what is computed, f32, or round it to tf32 or bf16, got f64",
-                 place="job.hfta:17:")
-    yield change("narrow factors of what is computed in f64", "steps     3",
-                 "steps 3\n  precision tf32, compute = f64", 1,
-                 "what is rounded to tf32 is multiplied and added up in f32",
-                 place="job.hfta:17:")
-    yield change("factors of a type that doesn't exist", "steps     3",
-                 "steps 3\n  precision f32, multiply = f8", 1, "f8",
-                 place="job.hfta:17:")
 
 
 def make_order_rows():

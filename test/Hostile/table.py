@@ -24,6 +24,7 @@ import memory_rows
 import node_rows
 import onnx_rows
 import plan_rows
+import precision_rows
 import replacement_rows
 import workload_rows
 
@@ -31,7 +32,7 @@ AREAS = {"onnx": onnx_rows, "nodes": node_rows, "language": language_rows,
          "data": data_rows, "checkpoint": checkpoint_rows,
          "command": command_rows, "jobs": jobs_rows, "plan": plan_rows,
          "memory": memory_rows, "replacement": replacement_rows,
-         "workload": workload_rows}
+         "workload": workload_rows, "precision": precision_rows}
 MOST_SECONDS, MOST_BYTES = 10, 2 << 30
 
 # What no message may hold.

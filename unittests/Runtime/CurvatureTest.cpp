@@ -123,7 +123,7 @@ TEST(Curvature, DampingsFollowTheirSchedule) {
     ASSERT_EQ(hfta_instance_step(instance.get(), batch.inputs, nullptr),
               HFTA_OK);
     for (int copy = 0; copy < 3; ++copy) {
-      hfta_curvature curvature = hfta_instance_curvature(instance.get(), copy);
+      hfta_update_report curvature = hfta_instance_report(instance.get(), copy);
       EXPECT_EQ(curvature.kl_scale, 2 * expected[copy]);
       EXPECT_EQ(curvature.skipped, step == 3 && copy == 2 ? 1 : 0);
       EXPECT_EQ(curvature.retried, step == 5 && copy != 2 ? 2 : 0);
@@ -158,7 +158,7 @@ TEST(Curvature, OthersHaveNoDamping) {
   ProgramPointer program = makeProgram(defaultOptions());
   InstancePointer instance = makeInstance(program.get());
   EXPECT_TRUE(std::isnan(hfta_instance_damping(instance.get(), 0)));
-  EXPECT_TRUE(std::isnan(hfta_instance_curvature(instance.get(), 0).kl_scale));
+  EXPECT_TRUE(std::isnan(hfta_instance_report(instance.get(), 0).kl_scale));
 }
 
 TEST(Curvature, ACosineScheduleOfTheDampingNeedsALength) {

@@ -442,7 +442,9 @@ static void add_roles(hfta_program *program, const fake_options *options) {
                                 .skipped = UINT32_MAX,
                                 .retried = UINT32_MAX,
                                 .kept = UINT32_MAX,
-                                .accumulations = UINT32_MAX};
+                                .accumulations = UINT32_MAX,
+                                .loss_scale = UINT32_MAX,
+                                .skipped_steps = UINT32_MAX};
   if (!options->curvature)
     return;
   program->roles.damping = FAKE_DAMPING;

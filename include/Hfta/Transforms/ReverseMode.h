@@ -27,12 +27,14 @@ using BackwardCallback = llvm::function_ref<void(const OpBackward &)>;
 /// value are added in the order of the reverse walk, so the result is a
 /// function of the graph alone.
 ///
+/// `seed` is the gradient by `target`, of its type but for copies; null: 1.
+///
 /// Fails with one error an op if any op between `wanted` and `target` has no
 /// derivative; nothing is built then.
 LogicalResult buildReverseMode(OpBuilder &builder, Value target,
                                ArrayRef<Value> wanted,
                                SmallVectorImpl<Value> &gradients,
-                               BackwardCallback callback);
+                               BackwardCallback callback, Value seed = {});
 
 } // namespace mlir::hfta
 

@@ -432,7 +432,11 @@ StructRecord<hfta_roles> ProgramBuilder::getRoles() {
       .set(&hfta_roles::skipped, indexOf(Purpose::curvature_count, "skipped"))
       .set(&hfta_roles::retried, indexOf(Purpose::curvature_count, "retried"))
       .set(&hfta_roles::kept, indexOf(Purpose::curvature_count, "kept"))
-      .set(&hfta_roles::accumulations, indexOf(Purpose::accumulations));
+      .set(&hfta_roles::accumulations, indexOf(Purpose::accumulations))
+      .set(&hfta_roles::loss_scale,
+           indexOf(Purpose::loss_scale_result, "factor"))
+      .set(&hfta_roles::skipped_steps,
+           indexOf(Purpose::loss_scale_result, "skipped_steps"));
 }
 
 StructRecord<hfta_export_template>

@@ -200,6 +200,51 @@ void JobAnalyzer::analyzePrecision(const Clause &clause) {
 }
 
 //===----------------------------------------------------------------------===//
+// Scaled losses
+//===----------------------------------------------------------------------===//
+
+/// Whether a loss may be multiplied with it without rounding.
+static bool isLossScale(double value) {
+  int exponent;
+  return std::frexp(value, &exponent) == 0.5 && exponent > -126 &&
+         exponent <= 126;
+}
+
+/// Scales of losses, which products of f16 need; of a job that trains. Last,
+/// for copies may have scales of their own.
+void JobAnalyzer::checkLossScale() {
+  constexpr llvm::StringLiteral kName = "loss_scale";
+  constexpr int64_t kPlainScale = 65536;
+  const Job &job = info.job;
+  const Clause *clause = info.train->find(kName);
+  bool isNeeded = job.precision.multiply == "f16";
+  if (!job.training || !(clause || isNeeded))
+    return;
+  if (!clause)
+    info.sweep.addValue(kName, Number{kPlainScale, kPlainScale});
+  llvm::SMRange range =
+      (clause ? clause : info.train->find("precision"))->range;
+  for (auto [copy, scale] : llvm::enumerate(info.sweep.getValues(kName)))
+    if (!isLossScale(scale))
+      return diagnostics.error(
+          range,
+          "'loss_scale' is " + printNumber(scale) + " in copy " +
+              llvm::Twine(copy) + ": expected a power of two, 2^-126 to 2^125",
+          "with others multiplying would round: 1024 or 65536 for example");
+  std::string what =
+      clause ? "'loss_scale'" : "'f16', whose losses are scaled,";
+  if (!job.preconditioner.empty())
+    return diagnostics.error(
+        range, what + " and 'precondition' exclude each other",
+        "kfac's factors are those of the loss itself: bf16 needs no scale");
+  if (job.getWorkers() > 1 || isPlanned())
+    return diagnostics.error(
+        range, what + " and a pipeline of several workers exclude each other",
+        "one worker decides for all of a copy's gradients: bf16 needs no "
+        "scale");
+}
+
+//===----------------------------------------------------------------------===//
 // Loss and metric
 //===----------------------------------------------------------------------===//
 

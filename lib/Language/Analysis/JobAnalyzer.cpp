@@ -29,6 +29,8 @@ void JobAnalyzer::analyze(const ast::Positioned<ast::TrainDeclaration> &train) {
   if (!diagnostics.hasErrors())
     checkPreconditioner();
   if (!diagnostics.hasErrors())
+    checkLossScale();
+  if (!diagnostics.hasErrors())
     fillJob();
 }
 

@@ -216,6 +216,7 @@ private:
   // AnalyzeTraining.cpp: clauses of a train block.
 #define HFTA_CLAUSE(handler, ...) void analyze##handler(const Clause &clause);
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
+  void checkLossScale();
   void checkFactors(const BoundArguments &arguments, const Clause &clause,
                     llvm::StringRef multiply);
   void analyzePatterns(const Clause &clause, std::vector<NamedRange> &patterns);

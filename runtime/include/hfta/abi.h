@@ -111,7 +111,9 @@
   M(s, metric_sum)                                                             \
   M(s, damping)                                                                \
   M(s, kl_scale)                                                               \
-  M(s, skipped) M(s, retried) M(s, kept) M(s, accumulations)
+  M(s, skipped)                                                                \
+  M(s, retried)                                                                \
+  M(s, kept) M(s, accumulations) M(s, loss_scale) M(s, skipped_steps)
 #define HFTA_ABI_EXPORT_TEMPLATE(M, s)                                         \
   M(s, header) M(s, header_bytes) M(s, graph) M(s, graph_bytes)
 #define HFTA_ABI_MODEL(M, s)                                                   \

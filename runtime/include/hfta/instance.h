@@ -130,17 +130,21 @@ void hfta_instance_set_steps(hfta_instance *instance, int64_t steps);
 hfta_status hfta_instance_learning_rate(hfta_instance *instance, int64_t copy,
                                         double *out);
 
-/// What a preconditioner has done in the last step, for one copy.
-typedef struct hfta_curvature {
+/// What the last update tells of one copy.
+typedef struct hfta_update_report {
+  // Of a preconditioner.
   double kl_scale; ///< what its gradients were multiplied with
   double skipped;  ///< statistics that weren't finite and were left out
   double retried;  ///< inverses that took more damping
   double kept;     ///< inverses that no damping gave: the old ones stayed
-} hfta_curvature;
+  // Of a scaled loss.
+  double loss_scale;    ///< what the step's loss was multiplied with
+  double skipped_steps; ///< so far: gradients weren't finite, nothing changed
+} hfta_update_report;
 
-/// Numbers of a program without a preconditioner are NaN.
-hfta_curvature hfta_instance_curvature(const hfta_instance *instance,
-                                       int64_t copy);
+/// Numbers of what a program doesn't have are NaN.
+hfta_update_report hfta_instance_report(const hfta_instance *instance,
+                                        int64_t copy);
 
 /// The damping that the next update of a copy takes, by its schedule; NaN
 /// without a preconditioner.

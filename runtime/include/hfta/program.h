@@ -420,6 +420,10 @@ typedef struct hfta_roles {
   uint32_t retried; ///< f64 a copy: inverses that took more damping
   uint32_t kept;    ///< f64 a copy: inverses that stayed as they were
   uint32_t accumulations; ///< i64, shared: that an update takes
+  // Of a job that scales its losses alone.
+  uint32_t loss_scale; ///< f64 a copy: what a step's loss was multiplied with
+  uint32_t skipped_steps; ///< f64 a copy: steps so far whose gradients weren't
+                          ///< finite, and which changed nothing
 } hfta_roles;
 
 /// An inference model to be filled with one copy's tensors: `header` is a

@@ -113,14 +113,16 @@ static hfta_status allocate_tables(hfta_instance *instance) {
   instance->is_live = calloc(copies, sizeof(bool));
   instance->sums = calloc(3 * copies, sizeof(double));
   instance->results = calloc(HFTA_RESULTS * copies, sizeof(double));
-  instance->curvatures = calloc(copies, sizeof(*instance->curvatures));
+  instance->reports = calloc(copies, sizeof(*instance->reports));
   instance->forced_rates = calloc(copies, sizeof(double));
   if (!instance->live || !instance->is_live || !instance->sums ||
-      !instance->results || !instance->curvatures || !instance->forced_rates)
+      !instance->results || !instance->reports || !instance->forced_rates)
     return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
                      "not enough memory for an instance");
-  for (size_t copy = 0; copy < copies; ++copy)
+  for (size_t copy = 0; copy < copies; ++copy) {
     instance->forced_rates[copy] = NAN;
+    instance->reports[copy] = HFTA_NO_REPORT;
+  }
   return HFTA_OK;
 }
 
@@ -457,7 +459,7 @@ void hfta_instance_destroy(hfta_instance *instance) {
   free(instance->all_live);
   free(instance->sums);
   free(instance->results);
-  free(instance->curvatures);
+  free(instance->reports);
   free(instance->forced_rates);
   free(instance);
 }

@@ -7,11 +7,12 @@
 #include "schedule/crew.h"
 #include "schedule/worker.h"
 
+#include <math.h>
 #include <pthread.h>
 
 /// How many numbers a copy's schedules leave for the host at most: of a step
 /// its loss and what a preconditioner has done, of an evaluation three sums.
-enum { HFTA_RESULTS = 5 };
+enum { HFTA_RESULTS = 7 };
 
 struct hfta_instance {
   const hfta_program *program;
@@ -32,12 +33,12 @@ struct hfta_instance {
   bool *is_live; ///< one a copy
   double (*now)(void); ///< in seconds; hfta_now
 
-  bool has_gradients;         ///< that wait for an update
-  int64_t accumulations;      ///< that were done since the last update
-  double *sums;               ///< of an evaluation, three a copy
-  double *results;            ///< HFTA_RESULTS a copy, of a step or of a batch
-  hfta_curvature *curvatures; ///< one a copy, of the last update
-  double *forced_rates;       ///< one a copy; NaN: the schedule's
+  bool has_gradients;          ///< that wait for an update
+  int64_t accumulations;       ///< that were done since the last update
+  double *sums;                ///< of an evaluation, three a copy
+  double *results;             ///< HFTA_RESULTS a copy, of a step or of a batch
+  hfta_update_report *reports; ///< one a copy, of the last update
+  double *forced_rates;        ///< one a copy; NaN: the schedule's
   int64_t steps;
   int64_t total_steps;         ///< 0: unknown
   hfta_instance *const *parts; ///< of which it is the first, see parts.h
@@ -47,6 +48,9 @@ struct hfta_instance {
   bool last_lies_beside; ///< these have the other turns' place
   hfta_error error;
 };
+
+/// Of a copy that no update has run for, and of what a program doesn't have.
+static const hfta_update_report HFTA_NO_REPORT = {NAN, NAN, NAN, NAN, NAN, NAN};
 
 /// Whether an update takes more than gradients from what was accumulated.
 bool hfta_instance_preconditions(const hfta_instance *instance);

@@ -90,6 +90,8 @@ static hfta_status check_roles(const hfta_program *program, hfta_error *error) {
       {"retried", roles->retried, false},
       {"kept", roles->kept, false},
       {"accumulations", roles->accumulations, true},
+      {"loss_scale", roles->loss_scale, false},
+      {"skipped_steps", roles->skipped_steps, false},
   };
   hfta_status status = HFTA_OK;
   for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); ++i)

@@ -136,10 +136,36 @@ static hfta_status withdraw_offer(hfta_instance *instance, hfta_status status) {
   return status;
 }
 
-/// What a step's schedules leave of a copy: its loss, and what an update tells
-/// of a preconditioner.
-enum { LOSS, KL_SCALE, SKIPPED, RETRIED, KEPT, STEP_RESULTS };
-_Static_assert(STEP_RESULTS <= HFTA_RESULTS, "there is room for them");
+/// What a step's schedules leave of a copy: its loss first, then what an update
+/// tells, of which a program has some.
+typedef struct step_results {
+  int64_t count;
+  uint32_t roles[HFTA_RESULTS];
+  size_t members[HFTA_RESULTS]; ///< offsets in hfta_update_report
+} step_results;
+
+static step_results list_results(const hfta_program *program, bool updates) {
+  const hfta_roles *roles = &program->roles;
+  step_results results = {.count = 1, .roles = {roles->loss}};
+#define REPORTED(role, member)                                                 \
+  if (updates && roles->role != UINT32_MAX) {                                  \
+    results.roles[results.count] = roles->role;                                \
+    results.members[results.count++] = offsetof(hfta_update_report, member);   \
+  }
+  REPORTED(kl_scale, kl_scale)
+  REPORTED(skipped, skipped)
+  REPORTED(retried, retried)
+  REPORTED(kept, kept)
+  REPORTED(loss_scale, loss_scale)
+  REPORTED(skipped_steps, skipped_steps)
+#undef REPORTED
+  return results;
+}
+
+/// Whether an update leaves something to be told.
+static bool has_report(const hfta_instance *instance) {
+  return list_results(instance->program, /*updates=*/true).count > 1;
+}
 
 bool hfta_instance_preconditions(const hfta_instance *instance) {
   return instance->program->roles.kl_scale != UINT32_MAX;
@@ -156,29 +182,19 @@ static void clear_losses(const hfta_instance *instance, double *losses) {
 static hfta_status get_step(hfta_instance *instance,
                             const hfta_schedule_call *call, bool updates,
                             double *losses) {
-  const hfta_program *program = instance->program;
-  uint32_t roles[STEP_RESULTS];
-  roles[LOSS] = program->roles.loss;
-  roles[KL_SCALE] = program->roles.kl_scale;
-  roles[SKIPPED] = program->roles.skipped;
-  roles[RETRIED] = program->roles.retried;
-  roles[KEPT] = program->roles.kept;
-  bool has_curvature = updates && hfta_instance_preconditions(instance);
-  int64_t count = has_curvature ? STEP_RESULTS : 1;
-  hfta_status status = get_results(instance, roles, count);
+  step_results results = list_results(instance->program, updates);
+  hfta_status status = get_results(instance, results.roles, results.count);
   bool is_part = call && call->copies;
   const int32_t *copies = is_part ? call->copies : instance->live;
   int64_t copy_count = is_part ? call->copy_count : instance->live_count;
   for (int64_t i = 0; i < copy_count; ++i) {
     int64_t copy = copies[i];
-    const double *own = &instance->results[count * copy];
+    const double *own = &instance->results[results.count * copy];
     if (losses)
-      losses[copy] = own[LOSS];
-    if (has_curvature)
-      instance->curvatures[copy] = (hfta_curvature){.kl_scale = own[KL_SCALE],
-                                                    .skipped = own[SKIPPED],
-                                                    .retried = own[RETRIED],
-                                                    .kept = own[KEPT]};
+      losses[copy] = own[0];
+    char *report = (char *)&instance->reports[copy];
+    for (int64_t j = 1; j < results.count; ++j)
+      memcpy(report + results.members[j], &own[j], sizeof(double));
   }
   return status;
 }
@@ -206,18 +222,16 @@ hfta_status hfta_instance_accumulate(hfta_instance *instance,
   return get_step(instance, /*call=*/NULL, /*updates=*/false, losses);
 }
 
-hfta_curvature hfta_instance_curvature(const hfta_instance *instance,
-                                       int64_t copy) {
-  if (hfta_instance_preconditions(instance))
-    return hfta_instance_part_of(instance, copy)->curvatures[copy];
-  return (hfta_curvature){NAN, NAN, NAN, NAN};
+hfta_update_report hfta_instance_report(const hfta_instance *instance,
+                                        int64_t copy) {
+  return hfta_instance_part_of(instance, copy)->reports[copy];
 }
 
 hfta_status hfta_instance_update(hfta_instance *instance) {
   hfta_status status = set_scalars(instance, true);
   if (status == HFTA_OK)
     status = run_schedule(instance, "update", NULL);
-  if (status == HFTA_OK && hfta_instance_preconditions(instance))
+  if (status == HFTA_OK && has_report(instance))
     status = get_step(instance, /*call=*/NULL, /*updates=*/true, NULL);
   if (status != HFTA_OK)
     return status;

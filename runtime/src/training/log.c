@@ -192,14 +192,14 @@ hfta_status hfta_log_begin(hfta_log *log, hfta_error *error) {
 }
 
 /// One member of each copy's numbers.
-static void write_curvatures(hfta_json_writer *writer, const hfta_log *log,
-                             const char *key, const hfta_curvature *curvatures,
-                             size_t offset) {
+static void write_reports(hfta_json_writer *writer, const hfta_log *log,
+                          const char *key, const hfta_update_report *reports,
+                          size_t offset) {
   const bool *live = log->span.live;
   hfta_json_key(writer, key);
   hfta_json_begin_array(writer);
   for (int64_t copy = 0; copy < log->program->copies; ++copy) {
-    const char *member = (const char *)&curvatures[copy] + offset;
+    const char *member = (const char *)&reports[copy] + offset;
     if (live && !live[copy])
       hfta_json_null(writer);
     else
@@ -211,7 +211,8 @@ static void write_curvatures(hfta_json_writer *writer, const hfta_log *log,
 hfta_status hfta_log_step(hfta_log *log, int64_t step, int64_t epoch,
                           const double *losses, const double *rates,
                           const double *dampings,
-                          const hfta_curvature *curvatures, hfta_error *error) {
+                          const hfta_update_report *reports,
+                          hfta_error *error) {
   if (!log->file)
     return HFTA_OK;
   hfta_json_writer writer;
@@ -222,26 +223,32 @@ hfta_status hfta_log_step(hfta_log *log, int64_t step, int64_t epoch,
   write_numbers(&writer, log, "lr", rates);
   if (dampings) {
     write_list(&writer, log, "damping", dampings, HFTA_F64, log->span.live);
-    write_curvatures(&writer, log, "kl_scale", curvatures,
-                     offsetof(hfta_curvature, kl_scale));
+    write_reports(&writer, log, "kl_scale", reports,
+                  offsetof(hfta_update_report, kl_scale));
+  }
+  if (log->program->roles.loss_scale != UINT32_MAX) {
+    write_reports(&writer, log, "loss_scale", reports,
+                  offsetof(hfta_update_report, loss_scale));
+    write_reports(&writer, log, "skipped_steps", reports,
+                  offsetof(hfta_update_report, skipped_steps));
   }
   return finish_line(log, &writer, error);
 }
 
 hfta_status hfta_log_curvature(hfta_log *log, int64_t step,
-                               const hfta_curvature *curvatures,
+                               const hfta_update_report *reports,
                                hfta_error *error) {
   if (!log->file)
     return HFTA_OK;
   hfta_json_writer writer;
   begin_line(log, &writer, "curvature");
   hfta_json_put_integer(&writer, "step", step);
-  write_curvatures(&writer, log, "skipped_statistics", curvatures,
-                   offsetof(hfta_curvature, skipped));
-  write_curvatures(&writer, log, "retried_inverses", curvatures,
-                   offsetof(hfta_curvature, retried));
-  write_curvatures(&writer, log, "kept_inverses", curvatures,
-                   offsetof(hfta_curvature, kept));
+  write_reports(&writer, log, "skipped_statistics", reports,
+                offsetof(hfta_update_report, skipped));
+  write_reports(&writer, log, "retried_inverses", reports,
+                offsetof(hfta_update_report, retried));
+  write_reports(&writer, log, "kept_inverses", reports,
+                offsetof(hfta_update_report, kept));
   return finish_line(log, &writer, error);
 }
 

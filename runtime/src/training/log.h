@@ -62,15 +62,16 @@ bool hfta_log_lacks_epoch(const hfta_log *log);
 /// that lacks its end, and writes the start event.
 hfta_status hfta_log_begin(hfta_log *log, hfta_error *error);
 
-/// `dampings` and `curvatures` are NULL without a preconditioner.
+/// `reports` is what the step's update tells; `dampings` is NULL without a
+/// preconditioner.
 hfta_status hfta_log_step(hfta_log *log, int64_t step, int64_t epoch,
                           const double *losses, const double *rates,
                           const double *dampings,
-                          const hfta_curvature *curvatures, hfta_error *error);
+                          const hfta_update_report *reports, hfta_error *error);
 
 /// What a preconditioner has left as it was in a step.
 hfta_status hfta_log_curvature(hfta_log *log, int64_t step,
-                               const hfta_curvature *curvatures,
+                               const hfta_update_report *reports,
                                hfta_error *error);
 
 /// `eval_losses` and `eval_metrics` may be NULL.

@@ -182,12 +182,12 @@ static hfta_status finish_step(hfta_trainer *self, int64_t step,
       self->loss_sums[copy] =
           (begins_epoch ? 0.0 : self->loss_sums[copy]) + losses[copy];
   hfta_status status =
-      after_logging(self, hfta_trainer_count_curvature(self, step));
+      after_logging(self, hfta_trainer_take_reports(self, step));
   if (status == HFTA_OK && (step == 1 || step == self->total_steps ||
                             step % hfta_trainer_log_every(self) == 0))
     status = after_logging(self, hfta_log_step(self->log, step, epoch, losses,
                                                self->rates, self->dampings,
-                                               self->curvatures, self->error));
+                                               self->reports, self->error));
   hfta_progress_step(&self->progress, step, epoch, losses);
   return status;
 }
@@ -362,7 +362,7 @@ hfta_status hfta_train(hfta_instance *instance,
   free(self.loss_sums);
   free(self.rates);
   free(self.dampings);
-  free(self.curvatures);
+  free(self.reports);
   return status;
 }
 

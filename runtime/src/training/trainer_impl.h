@@ -46,8 +46,8 @@ typedef struct hfta_trainer {
   double *losses;     ///< of each step of a window, if the program takes these
   double *loss_sums;  ///< since the epoch's begin
   double *rates;
-  double *dampings; ///< of a preconditioner; NULL: none
-  hfta_curvature *curvatures;
+  double *dampings;            ///< of a preconditioner; NULL: none
+  hfta_update_report *reports; ///< of the last update
   double epoch_begin;
   hfta_error *error;
 } hfta_trainer;
@@ -57,15 +57,15 @@ typedef struct hfta_trainer {
 /// touched yet.
 hfta_status hfta_trainer_prepare(hfta_trainer *self);
 
-/// Allocates what a program with a preconditioner needs for its numbers; false
-/// if there isn't enough memory.
-bool hfta_trainer_follow_curvature(hfta_trainer *self);
+/// Allocates what updates are to tell; false if there isn't enough memory.
+bool hfta_trainer_follow_reports(hfta_trainer *self);
 
 /// The dampings of the step that comes.
 void hfta_trainer_take_dampings(hfta_trainer *self);
 
-/// Counts what a step has left as it was, and logs it where there is something.
-hfta_status hfta_trainer_count_curvature(hfta_trainer *self, int64_t step);
+/// Takes what a step's update tells. Counts what a preconditioner has left as
+/// it was, and logs it where there is something.
+hfta_status hfta_trainer_take_reports(hfta_trainer *self, int64_t step);
 
 /// Tells the user what is about to be done.
 void hfta_trainer_announce(hfta_trainer *self);

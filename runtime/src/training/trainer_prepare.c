@@ -54,7 +54,7 @@ static hfta_status allocate_results(hfta_trainer *self) {
   self->result->train_losses = calloc(copies, sizeof(double));
   bool complete = self->losses && self->loss_sums && self->rates &&
                   self->result->train_losses;
-  complete &= hfta_trainer_follow_curvature(self);
+  complete &= hfta_trainer_follow_reports(self);
   if (!complete)
     return hfta_fail(self->error, HFTA_UNSUPPORTED,
                      "not enough memory for %zu copies' results", copies);

@@ -24,7 +24,7 @@ int64_t hfta_trainer_window_steps(const hfta_trainer *self, int64_t step) {
   bool is_traced = self->trace && !hfta_trace_is_complete(self->trace);
   bool takes_windows =
       hfta_instance_takes_windows(self->instance) || self->parts;
-  if (step == 0 || is_traced || !takes_windows || self->curvatures)
+  if (step == 0 || is_traced || !takes_windows || self->dampings)
     return 1;
   int64_t steps = self->total_steps - step;
   steps = up_to(step, hfta_trainer_log_every(self), steps);

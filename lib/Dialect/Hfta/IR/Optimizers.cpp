@@ -314,6 +314,8 @@ std::string hfta::describeStates(const Job &job) {
   for (const OptimizerState *state : optimizer->getStates(getGivenOptions(job)))
     if (!state->onlyWith.empty())
       text += " " + state->onlyWith.str();
+  if (!job.lossScale.empty())
+    text += " loss_scale";
   if (job.preconditioner.empty())
     return text;
   text += " " + job.preconditioner + " " + job.kfacMethod + " others " +

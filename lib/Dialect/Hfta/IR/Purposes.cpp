@@ -81,6 +81,10 @@ static PurposeInfo getInfo(Purpose purpose) {
     return {Role::result, Name, "curvature"};
   case Purpose::accumulations:
     return {Role::scalar, Nothing, "accumulations"};
+  case Purpose::loss_scale:
+    return {Role::optimizer_state, Name, "loss_scale"};
+  case Purpose::loss_scale_result:
+    return {Role::result, Name, "loss_scale_result"};
   }
   llvm_unreachable("all purposes are listed");
 }

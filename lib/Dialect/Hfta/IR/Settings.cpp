@@ -254,7 +254,8 @@ ArrayRef<StringRef> hfta::getFloatTypeNames(unsigned bits) {
 }
 
 /// Those that are types of what is computed come first.
-static constexpr StringRef kPrecisions[] = {"f32", "f64", "tf32", "bf16"};
+static constexpr StringRef kPrecisions[] = {"f32", "f64", "tf32", "bf16",
+                                            "f16"};
 static constexpr size_t kFirstFactor = 2;
 
 ArrayRef<StringRef> hfta::getPrecisionNames() { return kPrecisions; }

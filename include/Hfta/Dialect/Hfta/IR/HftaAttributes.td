@@ -101,7 +101,9 @@ def Hfta_Purpose : I32EnumAttr<"Purpose", "what a variable of the compiler is fo
     I32EnumAttrCase<"inner_product", 26>,
     I32EnumAttrCase<"kl_scale", 27>,
     I32EnumAttrCase<"curvature_count", 28>,
-    I32EnumAttrCase<"accumulations", 29>]> {
+    I32EnumAttrCase<"accumulations", 29>,
+    I32EnumAttrCase<"loss_scale", 30>,
+    I32EnumAttrCase<"loss_scale_result", 31>]> {
   let cppNamespace = "::mlir::hfta";
   let genSpecializedAttr = 0;
 }
@@ -118,7 +120,9 @@ def Hfta_PurposeAttr : Hfta_Attr<"Purpose", "purpose"> {
     | `step`, `micro_batch`, `first_sample`, `valid_samples`, `seed`, `learning_rate`, `clip_norm` | `scalar` | what the trainer sets |
     | `accumulations` | `scalar` | how many accumulations an update takes: one, but for libraries whose callers say so |
     | `hyper_parameter "lr"` | `scalar` | a setting of the job or its model, one value a copy |
-    | `clip_scale` | `output` | what a step multiplies gradients with |
+    | `clip_scale` | `output` | what a step multiplies gradients with; NaN, where losses are scaled: it leaves the copy as it was |
+    | `loss_scale "factor"` | `optimizer_state` | what a copy's loss is multiplied with, and counts of its steps: `good_steps`, `skipped_steps` |
+    | `loss_scale_result "factor"` | `result` | what a step tells of them |
     | `norm of @w` | `output` | sum of squares of the gradient |
     | `loss` | `result` | the step's loss, or sum of losses |
     | `loss_weight` | `result` | sum of the losses' weights over a step's micro-batches; where there is one, the loss and the gradients are sums that are still to be divided by it |

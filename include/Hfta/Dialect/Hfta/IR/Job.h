@@ -164,6 +164,9 @@ struct Job {
     return kfacInversion == "auto" ? precision.compute : kfacInversion;
   }
   int64_t getMicroBatch() const { return batch / microBatches; }
+  /// Whether a step multiplies all gradients with what follows from their norm,
+  /// so that no parameter changes before the last gradient is there.
+  bool awaitsNorm() const { return !clipNorm.empty() || !lossScale.empty(); }
   /// Stages of the model, each on workers of its own: `cuts` leave as many
   /// parts of it for each as it has `chunks`.
   int64_t getStageCount() const {

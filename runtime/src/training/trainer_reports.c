@@ -1,20 +1,20 @@
-//===- trainer_curvature.c - What a preconditioner has done ---------------===//
+//===- trainer_reports.c - What updates tell of their copies --------------===//
 
 #include "training/trainer_impl.h"
 
 #include <stdlib.h>
 
-bool hfta_trainer_follow_curvature(hfta_trainer *self) {
+bool hfta_trainer_follow_reports(hfta_trainer *self) {
   size_t copies = (size_t)self->program->copies;
+  self->reports = calloc(copies, sizeof(*self->reports));
   if (self->program->roles.kl_scale == UINT32_MAX)
-    return true;
+    return self->reports != NULL;
   self->dampings = calloc(copies, sizeof(double));
-  self->curvatures = calloc(copies, sizeof(*self->curvatures));
   hfta_train_result *result = self->result;
   result->skipped_statistics = calloc(copies, sizeof(double));
   result->retried_inverses = calloc(copies, sizeof(double));
   result->kept_inverses = calloc(copies, sizeof(double));
-  return self->dampings && self->curvatures && result->skipped_statistics &&
+  return self->dampings && self->reports && result->skipped_statistics &&
          result->retried_inverses && result->kept_inverses;
 }
 
@@ -23,15 +23,16 @@ void hfta_trainer_take_dampings(hfta_trainer *self) {
     self->dampings[copy] = hfta_instance_damping(self->instance, copy);
 }
 
-hfta_status hfta_trainer_count_curvature(hfta_trainer *self, int64_t step) {
-  if (!self->curvatures)
+hfta_status hfta_trainer_take_reports(hfta_trainer *self, int64_t step) {
+  for (int64_t copy = 0; copy < self->program->copies; ++copy)
+    self->reports[copy] = hfta_instance_report(self->instance, copy);
+  if (!self->dampings)
     return HFTA_OK;
   const bool *live = hfta_instance_live(self->instance);
   hfta_train_result *result = self->result;
   bool is_something = false;
   for (int64_t copy = 0; copy < self->program->copies; ++copy) {
-    hfta_curvature *own = &self->curvatures[copy];
-    *own = hfta_instance_curvature(self->instance, copy);
+    const hfta_update_report *own = &self->reports[copy];
     if (!live[copy])
       continue;
     result->skipped_statistics[copy] += own->skipped;
@@ -39,7 +40,7 @@ hfta_status hfta_trainer_count_curvature(hfta_trainer *self, int64_t step) {
     result->kept_inverses[copy] += own->kept;
     is_something |= own->skipped > 0 || own->retried > 0 || own->kept > 0;
   }
-  return is_something ? hfta_log_curvature(self->log, step, self->curvatures,
-                                           self->error)
-                      : HFTA_OK;
+  return is_something
+             ? hfta_log_curvature(self->log, step, self->reports, self->error)
+             : HFTA_OK;
 }
