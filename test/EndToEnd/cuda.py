@@ -238,7 +238,8 @@ def main():
         for precision in ("f64", "f32"):
             programs[job] = check.check_numbers(job, precision)
         check.check_bytes(job, *programs[job])
-    check.check_numbers("patches", "f64")
+    for job in ("patches", "groups"):
+        check.check_numbers(job, "f64")
     check.check_factors()
     gpu, expected = programs["mlp"]
     chips = check.check_chips(expected)

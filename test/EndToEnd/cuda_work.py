@@ -31,6 +31,14 @@ model net(image: f32[batch, 1, 28, 28]) {
   return output = linear(flatten(first), 10)
 }
 """
+# K-FAC of a grouped convolution, whose moments' blocks are computed one by one.
+GROUPS = """
+model net(image: f32[batch, 1, 8, 8]) {
+  first = relu(conv(image, 4, 3, padding = 1))
+  second = relu(conv(first, 4, 3, stride = 2, padding = 1, groups = 2))
+  return output = linear(flatten(second), 10)
+}
+"""
 # So many words that the gradient of their table is made of sorted ones, even in half a
 # batch.
 WORDS, TABLE = 32, 1500
@@ -49,9 +57,12 @@ JOBS = {
              "  precondition kfac(damping = 1e-2)"),
     "patches": (PATCHES, "sgd(lr = {}, momentum = 0.9)",
                 "  precondition kfac(damping = 1e-2)"),
+    "groups": (GROUPS, "sgd(lr = {}, momentum = 0.9)",
+               "  precondition kfac(damping = 1e-2)"),
     "words": (EMBEDDING, "adam(lr = {})", "  micro_batches 2"),
 }
 DATA = {**harness.DATA, "patches": harness.DATA["cnn"], "kfac": harness.DATA["mlp"],
+        "groups": harness.DATA["mlp"],
         "words": 'image = npy("words.npy"), label = npy("mlp-label.npy")'}
 
 

@@ -151,13 +151,15 @@ FailureOr<Value> ElementPuller::pullCarried(Value argument,
                    "it writes");
 }
 
-/// What others have been inserted into.
+/// What others have been inserted into, by loops, too.
 static Value findBase(Value tensor) {
   for (;;) {
     if (auto slice = tensor.getDefiningOp<tensor::InsertSliceOp>())
       tensor = slice.getDest();
     else if (auto element = tensor.getDefiningOp<tensor::InsertOp>())
       tensor = element.getDest();
+    else if (auto loop = tensor.getDefiningOp<scf::ForOp>())
+      tensor = loop.getInitArgs()[cast<OpResult>(tensor).getResultNumber()];
     else
       return tensor;
   }
