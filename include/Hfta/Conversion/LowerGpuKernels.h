@@ -30,6 +30,9 @@ namespace mlir::hfta {
 /// `kSumThreads` do so together, and whether those are neighbours, because
 /// their terms are.
 inline constexpr llvm::StringLiteral kSumLanesAttrName = "hfta.sum_lanes";
+/// On an op with lanes: how many neighbouring terms one takes at a time; 1
+/// without.
+inline constexpr llvm::StringLiteral kSumUnitAttrName = "hfta.sum_unit";
 inline constexpr llvm::StringLiteral kLanesInsideAttrName = "hfta.lanes_inside";
 inline constexpr int64_t kSumThreads = 256;
 /// On kernels on tensors that have sums of rows of their results: of each

@@ -41,6 +41,10 @@ Value findWhole(ArrayRef<Value> elements);
 /// there may be no instructions for them.
 bool isNarrowFloat(Type type);
 
+/// Whether an op's elements can be computed together: what is read within a
+/// loop of one isn't there for the next one.
+bool computesRuns(linalg::GenericOp op);
+
 /// Builds what computes elements of the tensors of one kernel's body. Each
 /// value stands in the outermost loop in which it can be computed, once for all
 /// that ask for it there. The terms of a sum are added in the order of the op's
@@ -159,12 +163,16 @@ private:
   FailureOr<Value> addTerms(linalg::GenericOp op, SmallVector<Value> loops,
                             ArrayRef<unsigned> reduced, unsigned result,
                             ArrayRef<Value> indices);
-  /// A loop over some terms, by their number, from and to which it goes; its
-  /// body is built, and the loop stands in the scope of a level.
+  /// A loop over some terms, `unit` neighbours at a time, by the first one's
+  /// number, from and to which it goes; its body is built, and the loop stands
+  /// in the scope of a level.
   FailureOr<Value> addSome(linalg::GenericOp op, SmallVector<Value> loops,
-                           ArrayRef<unsigned> reduced, unsigned result,
-                           Value begin, std::array<Value, 3> range,
+                           ArrayRef<unsigned> reduced, Value begin,
+                           int64_t unit, std::array<Value, 3> range,
                            size_t level, bool diverges);
+  /// `before` and as many neighbouring terms along a loop, one after the other.
+  FailureOr<Value> addUnit(linalg::GenericOp op, ArrayRef<Value> loops,
+                           unsigned loop, Value before, int64_t unit);
   /// Whether all threads of a block get to what is built in a level.
   bool meetIn(size_t level) const;
   FailureOr<Value> addLanes(linalg::GenericOp op, ArrayRef<Value> loops,
@@ -213,6 +221,13 @@ private:
   FailureOr<SmallVector<Value>> computeRun(Value tensor, const Run &run);
   FailureOr<SmallVector<Value>>
   computeGenericRun(linalg::GenericOp op, OpResult result, const Run &run);
+  /// What the op's body makes of each element of a run of its operands along a
+  /// loop; of a sum each of what it has made of the ones before, the first of
+  /// `running`.
+  FailureOr<SmallVector<Value>> computeBodies(linalg::GenericOp op,
+                                              ArrayRef<Value> loops,
+                                              unsigned loop, int64_t count,
+                                              unsigned result, Value running);
   const SmallVector<Value> *recallRun(const Key &key) const;
   FailureOr<Value> pullReshaped(Value source, ArrayRef<AffineExpr> from,
                                 ArrayRef<Value> indices);

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Utils/Utils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -19,9 +20,24 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
+/// The memory that a load is from, of one element or several.
+static Value getRead(Operation *op) {
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    return load.getMemRef();
+  auto load = dyn_cast<vector::LoadOp>(op);
+  return load ? load.getBase() : Value();
+}
+
+static Value getStored(Operation *op) {
+  if (auto store = dyn_cast<memref::StoreOp>(op))
+    return store.getMemRef();
+  auto store = dyn_cast<vector::StoreOp>(op);
+  return store ? store.getBase() : Value();
+}
+
 /// Whether memory is a kernel's argument.
 static bool isArgument(Value memory) {
-  auto argument = dyn_cast<BlockArgument>(memory);
+  auto argument = dyn_cast_or_null<BlockArgument>(memory);
   return argument && argument.getOwner()->isEntryBlock() &&
          isa<func::FuncOp>(argument.getOwner()->getParentOp());
 }
@@ -29,8 +45,7 @@ static bool isArgument(Value memory) {
 /// Whether it makes no difference where between loops an op stands.
 static bool isMovable(Operation *op) {
   WalkResult result = op->walk([](Operation *inner) {
-    auto load = dyn_cast<memref::LoadOp>(inner);
-    bool isFree = (load && isArgument(load.getMemRef())) ||
+    bool isFree = isArgument(getRead(inner)) ||
                   inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
                   isMemoryEffectFree(inner);
     return isFree ? WalkResult::advance() : WalkResult::interrupt();
@@ -41,9 +56,9 @@ static bool isMovable(Operation *op) {
 /// Whether something is stored to an argument between two ops of a block.
 static bool storesBetween(Operation *first, Operation *last) {
   for (Operation *op = first->getNextNode(); op != last; op = op->getNextNode())
-    if (op->walk([](memref::StoreOp store) {
-            return isArgument(store.getMemRef()) ? WalkResult::interrupt()
-                                                 : WalkResult::advance();
+    if (op->walk([](Operation *inner) {
+            return isArgument(getStored(inner)) ? WalkResult::interrupt()
+                                                : WalkResult::advance();
           }).wasInterrupted())
       return true;
   return false;

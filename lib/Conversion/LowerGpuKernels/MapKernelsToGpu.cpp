@@ -229,6 +229,21 @@ static int64_t chooseLanes(linalg::GenericOp op, bool always) {
   return lanes < 4 ? 1 : llvm::bit_floor<uint64_t>(lanes);
 }
 
+/// How many neighbouring terms a lane takes at a time: as many as it may read
+/// at once, where rows of terms are as many of them. Of bytes of the sum's
+/// type, which whoever makes the terms doesn't choose.
+static int64_t chooseUnit(linalg::GenericOp op, int64_t lanes) {
+  Type type = getElementTypeOrSelf(op->getResult(0).getType());
+  unsigned bits = type.getIntOrFloatBitWidth();
+  SmallVector<unsigned> terms;
+  op.getReductionDims(terms);
+  if (bits < 32 || !hasTermsLast(op) || !computesRuns(op))
+    return 1;
+  int64_t unit = kAccessBytes * 8 / bits;
+  bool isWhole = op.getStaticLoopRanges()[terms.back()] % unit == 0;
+  return isWhole && lanes * unit <= countTerms(op) ? unit : 1;
+}
+
 /// Says of each sum in which parts its terms are added.
 static void markSums(func::FuncOp kernel, bool always) {
   Builder builder(kernel.getContext());
@@ -242,8 +257,11 @@ static void markSums(func::FuncOp kernel, bool always) {
       continue;
     }
     int64_t lanes = chooseLanes(op, always);
-    if (lanes > 1)
-      op->setAttr(kSumLanesAttrName, builder.getI64IntegerAttr(lanes));
+    if (lanes == 1)
+      continue;
+    op->setAttr(kSumLanesAttrName, builder.getI64IntegerAttr(lanes));
+    if (int64_t unit = chooseUnit(op, lanes); unit > 1)
+      op->setAttr(kSumUnitAttrName, builder.getI64IntegerAttr(unit));
   }
 }
 

@@ -409,24 +409,34 @@ FailureOr<SmallVector<Value>> ElementPuller::pullReshapedRun(Reshape op,
   return pullRun(op.getSrc(), {from, *axis, run.count});
 }
 
+bool hfta::computesRuns(linalg::GenericOp op) {
+  return llvm::none_of(*op.getBody(),
+                       [](Operation &own) { return own.getNumRegions() > 0; });
+}
+
 /// What depends on the run's axis is computed for each element, the rest once.
 FailureOr<SmallVector<Value>>
 ElementPuller::computeGenericRun(linalg::GenericOp op, OpResult result,
                                  const Run &run) {
   AffineMap map = op.getIndexingMapMatchingResult(result);
-  // What is read within a loop of one element isn't there for the next one.
-  bool hasLoops = llvm::any_of(
-      *op.getBody(), [](Operation &own) { return own.getNumRegions() > 0; });
-  if (op.getNumReductionLoops() > 0 || !map.isPermutation() || hasLoops)
+  if (op.getNumReductionLoops() > 0 || !map.isPermutation() ||
+      !computesRuns(op))
     return pullOneByOne(result, run);
   SmallVector<Value> loops(op.getNumLoops());
   for (auto [expression, index] : llvm::zip(map.getResults(), run.indices))
     loops[cast<AffineDimExpr>(expression).getPosition()] = index;
-  unsigned loop = map.getDimPosition(run.axis);
+  return computeBodies(op, loops, map.getDimPosition(run.axis), run.count,
+                       result.getResultNumber(), /*running=*/Value());
+}
+
+FailureOr<SmallVector<Value>>
+ElementPuller::computeBodies(linalg::GenericOp op, ArrayRef<Value> loops,
+                             unsigned loop, int64_t count, unsigned result,
+                             Value running) {
   Block *body = op.getBody();
   DenseMap<Value, SmallVector<Value>> operands;
   SmallVector<Value> elements;
-  for (int64_t i = 0; i < run.count; ++i) {
+  for (int64_t i = 0; i < count; ++i) {
     SmallVector<Value> own(loops);
     own[loop] = apply(builder.getAffineDimExpr(0) + i, loops[loop]);
     IRMapping known;
@@ -436,11 +446,13 @@ ElementPuller::computeGenericRun(linalg::GenericOp op, OpResult result,
       auto argument = dyn_cast<BlockArgument>(value);
       if (!argument || argument.getOwner() != body)
         return computeScalar(value);
+      unsigned place = argument.getArgNumber();
+      if (running && place >= op.getNumDpsInputs())
+        return elements.empty() ? running : elements.back();
       SmallVector<Value> &all = operands[argument];
       if (all.empty()) {
         FailureOr<SmallVector<Value>> pulled =
-            pullOperandRun(op, op->getOpOperand(argument.getArgNumber()), loops,
-                           loop, run.count);
+            pullOperandRun(op, op->getOpOperand(place), loops, loop, count);
         if (failed(pulled))
           return failure();
         all = *pulled;
@@ -448,8 +460,7 @@ ElementPuller::computeGenericRun(linalg::GenericOp op, OpResult result,
       return all[i];
     };
     FailureOr<Value> element =
-        compute(body->getTerminator()->getOperand(result.getResultNumber()),
-                known, find);
+        compute(body->getTerminator()->getOperand(result), known, find);
     if (failed(element))
       return failure();
     elements.push_back(*element);

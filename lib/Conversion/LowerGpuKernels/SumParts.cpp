@@ -22,10 +22,23 @@ static SmallVector<int64_t> getSizes(linalg::GenericOp op,
   return sizes;
 }
 
+/// What neighbours are read of is read together.
+FailureOr<Value> ElementPuller::addUnit(linalg::GenericOp op,
+                                        ArrayRef<Value> loops, unsigned loop,
+                                        Value before, int64_t unit) {
+  if (unit == 1)
+    return computeBody(op, loops, /*outputs=*/before, /*result=*/0);
+  FailureOr<SmallVector<Value>> sums =
+      computeBodies(op, loops, loop, unit, /*result=*/0, before);
+  if (failed(sums))
+    return failure();
+  return sums->back();
+}
+
 FailureOr<Value> ElementPuller::addSome(linalg::GenericOp op,
                                         SmallVector<Value> loops,
-                                        ArrayRef<unsigned> reduced,
-                                        unsigned result, Value begin,
+                                        ArrayRef<unsigned> reduced, Value begin,
+                                        int64_t unit,
                                         std::array<Value, 3> range,
                                         size_t level, bool diverges) {
   Location loc = op.getLoc();
@@ -39,9 +52,8 @@ FailureOr<Value> ElementPuller::addSome(linalg::GenericOp op,
                   getSizes(op, reduced));
   for (auto [which, number] : llvm::zip(reduced, numbers))
     loops[which] = number;
-  SmallVector<Value> outputs(op.getNumDpsInits());
-  outputs[result] = loop.getRegionIterArg(0);
-  FailureOr<Value> sum = computeBody(op, loops, outputs, result);
+  Value before = loop.getRegionIterArg(0);
+  FailureOr<Value> sum = addUnit(op, loops, reduced.back(), before, unit);
   scopes = outer;
   if (failed(sum))
     return failure();
@@ -56,8 +68,14 @@ bool ElementPuller::meetIn(size_t level) const {
                        [](const Scope &scope) { return scope.diverges; });
 }
 
-/// Lane i has every term from the ith one on. Threads that aren't needed have
-/// none.
+/// The terms that a lane takes at a time.
+static int64_t getUnit(linalg::GenericOp op) {
+  auto unit = op->getAttrOfType<IntegerAttr>(kSumUnitAttrName);
+  return unit ? unit.getInt() : 1;
+}
+
+/// Lane i has every unit of terms from the ith one on. Threads that aren't
+/// needed have none.
 FailureOr<Value> ElementPuller::addLanes(linalg::GenericOp op,
                                          ArrayRef<Value> loops,
                                          ArrayRef<unsigned> reduced,
@@ -70,16 +88,17 @@ FailureOr<Value> ElementPuller::addLanes(linalg::GenericOp op,
   if (!sumLanes || !meetIn(level))
     return addLanesAlone(op, SmallVector<Value>(loops), reduced, begin,
                          *combiner, lanes, level);
+  int64_t unit = getUnit(op);
   Value end = index(llvm::product_of(getSizes(op, reduced)));
-  Value step = index(lanes);
+  Value all = index(lanes), step = index(lanes * unit);
+  Value own = apply(builder.getAffineDimExpr(0) * unit, sumLanes->lane);
   setInsertionPoint(level);
   Value hasTerms = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::ult, sumLanes->lane, step);
-  Value first =
-      arith::SelectOp::create(builder, loc, hasTerms, sumLanes->lane, end);
+      builder, loc, arith::CmpIPredicate::ult, sumLanes->lane, all);
+  Value first = arith::SelectOp::create(builder, loc, hasTerms, own, end);
   Value from = combiner->begin(builder, loc, sumLanes->lane, begin);
   FailureOr<Value> sum =
-      addSome(op, SmallVector<Value>(loops), reduced, 0, from,
+      addSome(op, SmallVector<Value>(loops), reduced, from, unit,
               {first, end, step}, level, /*diverges=*/true);
   if (failed(sum))
     return failure();
@@ -91,7 +110,9 @@ FailureOr<Value> ElementPuller::addLanesAlone(
     linalg::GenericOp op, ArrayRef<Value> loops, ArrayRef<unsigned> reduced,
     Value begin, const SumCombiner &combiner, int64_t lanes, size_t level) {
   Location loc = op.getLoc();
-  Value zero = index(0), one = index(1), step = index(lanes);
+  int64_t unit = getUnit(op);
+  Value zero = index(0), one = index(1), all = index(lanes),
+        step = index(lanes * unit);
   Value end = index(llvm::product_of(getSizes(op, reduced)));
   SmallVector<Value> halves;
   for (int64_t half = lanes / 2; half > 0; half /= 2)
@@ -99,16 +120,17 @@ FailureOr<Value> ElementPuller::addLanesAlone(
   setInsertionPoint(level);
   Value values = memref::AllocOp::create(
       builder, loc, MemRefType::get({lanes}, begin.getType()));
-  auto each = scf::ForOp::create(builder, loc, zero, step, one);
+  auto each = scf::ForOp::create(builder, loc, zero, all, one);
   SmallVector<Scope> outer = scopes;
   scopes.truncate(level + 1);
   scopes.push_back({each.getBody(), each, false, false});
   Value lane = each.getInductionVar();
   builder.setInsertionPoint(each.getBody()->getTerminator());
   Value from = combiner.begin(builder, loc, lane, begin);
+  Value first = apply(builder.getAffineDimExpr(0) * unit, lane);
   FailureOr<Value> sum =
-      addSome(op, SmallVector<Value>(loops), reduced, 0, from,
-              {lane, end, step}, level + 1, /*diverges=*/false);
+      addSome(op, SmallVector<Value>(loops), reduced, from, unit,
+              {first, end, step}, level + 1, /*diverges=*/false);
   scopes = outer;
   if (failed(sum))
     return failure();
@@ -146,7 +168,7 @@ FailureOr<Value> ElementPuller::addGroups(linalg::GenericOp op,
     else
       setInsertionPoint(level);
     FailureOr<Value> sum =
-        addSome(op, SmallVector<Value>(loops), reduced, 0, begin,
+        addSome(op, SmallVector<Value>(loops), reduced, begin, /*unit=*/1,
                 {first, end, one}, level, /*diverges=*/false);
     if (failed(sum))
       return failure();

@@ -1,0 +1,55 @@
+// RUN: hfta-opt %s -split-input-file -hfta-map-kernels-to-gpu | FileCheck %s --check-prefix=MAP
+// RUN: hfta-opt %s -split-input-file -hfta-map-kernels-to-gpu -hfta-kernels-to-threads | FileCheck %s -enable-var-scope
+
+// A lane takes four neighbouring terms at a time, which it reads at once and adds in
+// their order: lane i those from 4i on, then those behind all lanes'.
+// MAP-LABEL: func.func private @rows(
+// MAP: hfta.sum_lanes = 64 : i64, hfta.sum_unit = 4 : i64
+// CHECK-LABEL: func.func private @rows(
+// CHECK-SAME: %[[X:[^ ,:]+]]: memref<8x512xf32>
+// CHECK: %[[SUM:.+]] = scf.for {{.*}} iter_args(%[[OLD:.+]] = %{{.+}}) -> (f32) {
+// CHECK: %[[FOUR:.+]] = vector.load %[[X]][{{.+}}] {alignment = 16 : i64} : memref<8x512xf32>, vector<4xf32>
+// CHECK: %[[A:.+]] = vector.extract %[[FOUR]][0]
+// CHECK: %[[B:.+]] = vector.extract %[[FOUR]][1]
+// CHECK: %[[ONE:.+]] = arith.addf %[[OLD]], %[[A]]
+// CHECK: %[[TWO:.+]] = arith.addf %[[ONE]], %[[B]]
+// CHECK: %[[THREE:.+]] = arith.addf %[[TWO]], %{{.+}}
+// CHECK: %[[LAST:.+]] = arith.addf %[[THREE]], %{{.+}}
+// CHECK: scf.yield %[[LAST]] : f32
+func.func private @rows(%x: tensor<8x512xf32>, %y: tensor<8xf32>) -> tensor<8xf32> attributes {hfta.kernel, hfta.ties = array<i64: 1>} {
+  %sum = linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c)>, affine_map<(r, c) -> (r)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<8x512xf32>) outs(%y : tensor<8xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<8xf32>
+  return %sum : tensor<8xf32>
+}
+
+// -----
+
+// Where a row ends within a unit, and where terms are no neighbours, it takes one.
+// MAP-LABEL: func.func private @short_rows(
+// MAP: hfta.sum_lanes = 32 : i64
+// MAP-NOT: hfta.sum_unit
+func.func private @short_rows(%x: tensor<8x511xf32>, %y: tensor<8xf32>) -> tensor<8xf32> attributes {hfta.kernel, hfta.ties = array<i64: 1>} {
+  %sum = linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c)>, affine_map<(r, c) -> (r)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<8x511xf32>) outs(%y : tensor<8xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<8xf32>
+  return %sum : tensor<8xf32>
+}
+
+// -----
+
+// MAP-LABEL: func.func private @columns(
+// MAP: hfta.sum_lanes
+// MAP-NOT: hfta.sum_unit
+func.func private @columns(%x: tensor<512x8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> attributes {hfta.kernel, hfta.ties = array<i64: 1>} {
+  %sum = linalg.generic {indexing_maps = [affine_map<(r, c) -> (c, r)>, affine_map<(r, c) -> (r)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<512x8xf32>) outs(%y : tensor<8xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<8xf32>
+  return %sum : tensor<8xf32>
+}
