@@ -163,21 +163,36 @@ private:
   FailureOr<Value> addTerms(linalg::GenericOp op, SmallVector<Value> loops,
                             ArrayRef<unsigned> reduced, unsigned result,
                             ArrayRef<Value> indices);
-  /// A loop over some terms, `unit` neighbours at a time, by the first one's
-  /// number, from and to which it goes; its body is built, and the loop stands
-  /// in the scope of a level.
-  FailureOr<Value> addSome(linalg::GenericOp op, SmallVector<Value> loops,
-                           ArrayRef<unsigned> reduced, Value begin,
-                           int64_t unit, std::array<Value, 3> range,
-                           size_t level, bool diverges);
-  /// `before` and as many neighbouring terms along a loop, one after the other.
-  FailureOr<Value> addUnit(linalg::GenericOp op, ArrayRef<Value> loops,
-                           unsigned loop, Value before, int64_t unit);
+  /// What is added at a time: neighbours along a loop, which are read
+  /// together. They are terms of one sum, one after the other, or terms of as
+  /// many sums.
+  struct SumStep {
+    unsigned loop;
+    int64_t count;
+    bool areTerms;
+
+    int64_t countTerms() const { return areTerms ? count : 1; }
+  };
+  static SumStep getStep(linalg::GenericOp op, ArrayRef<unsigned> reduced);
+  /// A loop over some terms, by the number of a step's first one, from and to
+  /// which it goes; its body is built, and the loop stands in the scope of a
+  /// level.
+  FailureOr<SmallVector<Value>>
+  addSome(linalg::GenericOp op, SmallVector<Value> loops,
+          ArrayRef<unsigned> reduced, ArrayRef<Value> begins, SumStep step,
+          std::array<Value, 3> range, size_t level, bool diverges);
+  FailureOr<SmallVector<Value>> addStep(linalg::GenericOp op,
+                                        ArrayRef<Value> loops,
+                                        ArrayRef<Value> before, SumStep step);
   /// Whether all threads of a block get to what is built in a level.
   bool meetIn(size_t level) const;
   FailureOr<Value> addLanes(linalg::GenericOp op, ArrayRef<Value> loops,
                             ArrayRef<unsigned> reduced, Value begin,
                             size_t level);
+  FailureOr<SmallVector<Value>>
+  addLanesTogether(linalg::GenericOp op, ArrayRef<Value> loops,
+                   ArrayRef<unsigned> reduced, ArrayRef<Value> begins,
+                   SumStep step, const SumCombiner &combiner, size_t level);
   FailureOr<Value> addLanesAlone(linalg::GenericOp op, ArrayRef<Value> loops,
                                  ArrayRef<unsigned> reduced, Value begin,
                                  const SumCombiner &combiner, int64_t lanes,
@@ -221,13 +236,15 @@ private:
   FailureOr<SmallVector<Value>> computeRun(Value tensor, const Run &run);
   FailureOr<SmallVector<Value>>
   computeGenericRun(linalg::GenericOp op, OpResult result, const Run &run);
+  FailureOr<SmallVector<Value>> addRun(linalg::GenericOp op, OpResult result,
+                                       const Run &run);
   /// What the op's body makes of each element of a run of its operands along a
-  /// loop; of a sum each of what it has made of the ones before, the first of
-  /// `running`.
-  FailureOr<SmallVector<Value>> computeBodies(linalg::GenericOp op,
-                                              ArrayRef<Value> loops,
-                                              unsigned loop, int64_t count,
-                                              unsigned result, Value running);
+  /// loop. Of sums `running` are those before, one for each, or one alone, to
+  /// which all are added one after the other; empty: those that the op begins
+  /// with.
+  FailureOr<SmallVector<Value>>
+  computeBodies(linalg::GenericOp op, ArrayRef<Value> loops, unsigned loop,
+                int64_t count, unsigned result, ArrayRef<Value> running);
   const SmallVector<Value> *recallRun(const Key &key) const;
   FailureOr<Value> pullReshaped(Value source, ArrayRef<AffineExpr> from,
                                 ArrayRef<Value> indices);

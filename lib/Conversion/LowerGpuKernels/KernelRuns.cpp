@@ -11,17 +11,24 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Elements of a copy from which on there are enough threads with several each.
-static constexpr int64_t kFewElements = 64 * 1024;
+/// Elements of a copy from which on there are enough threads with several each;
+/// and of sums, whose threads go through many terms, so many for each of the
+/// threads that share them.
+static constexpr int64_t kFewElements = 64 * 1024, kFewOfSums = 16 * 1024;
 
 static Block &getBody(func::FuncOp kernel) { return kernel.getBody().front(); }
 
 /// Whether an op only goes through elements: of each operand one that is next
-/// to the last one of the result before, or the same.
+/// to the last one of the result before, or the same. Of sums those are that
+/// threads share without having neighbouring terms.
 static bool goesAlong(linalg::GenericOp op) {
-  if (op.getNumReductionLoops() > 0 || op.getNumLoops() == 0)
+  bool isSum = op.getNumReductionLoops() > 0;
+  SmallVector<unsigned> elements;
+  op.getParallelDims(elements);
+  if (elements.empty() || (isSum && (!op->hasAttr(kSumLanesAttrName) ||
+                                     op->hasAttr(kSumUnitAttrName))))
     return false;
-  unsigned last = op.getNumLoops() - 1;
+  unsigned last = elements.back();
   for (auto [map, operand] :
        llvm::zip(op.getIndexingMapsArray(), op->getOperands())) {
     if (!map.isFunctionOfDim(last))
@@ -44,9 +51,25 @@ static bool goesAlong(Operation *op) {
       op);
 }
 
+/// For each element how many threads share what there is of sums; none where
+/// they don't, or are neighbours, or go through rows.
+static std::optional<int64_t> countThreads(func::FuncOp kernel) {
+  bool hasLanes = llvm::any_of(getBody(kernel), [](Operation &op) {
+    return op.hasAttr(kSumLanesAttrName);
+  });
+  if (!hasLanes)
+    return 1;
+  auto lanes = kernel->getAttrOfType<IntegerAttr>(kSumLanesAttrName);
+  if (!lanes || kernel->hasAttr(kLanesInsideAttrName) ||
+      kernel->hasAttr(kRowAxesAttrName))
+    return std::nullopt;
+  return lanes.getInt();
+}
+
 int64_t hfta::chooseRunLength(func::FuncOp kernel, bool always) {
   Operation *end = getBody(kernel).getTerminator();
-  if (end->getNumOperands() == 0 ||
+  std::optional<int64_t> threads = countThreads(kernel);
+  if (!threads || end->getNumOperands() == 0 ||
       !llvm::all_of(getBody(kernel),
                     [](Operation &op) { return goesAlong(&op); }))
     return 1;
@@ -63,7 +86,8 @@ int64_t hfta::chooseRunLength(func::FuncOp kernel, bool always) {
   }
   bool isWhole = first.getRank() > 0 && first.getNumElements() > 0 &&
                  first.getShape().back() % run == 0;
-  bool isLarge = always || first.getNumElements() >= kFewElements;
+  int64_t few = *threads > 1 ? kFewOfSums : kFewElements;
+  bool isLarge = always || first.getNumElements() * *threads >= few;
   return isWhole && isLarge ? run : 1;
 }
 

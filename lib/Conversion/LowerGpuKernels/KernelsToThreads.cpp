@@ -225,7 +225,9 @@ LogicalResult KernelThreader::computeElements() {
 /// Neighbours along the last axis, of each result as many.
 LogicalResult KernelThreader::computeRuns(int64_t count) {
   ElementPuller puller = makePuller();
-  threads = items / count;
+  threads = items = items / count;
+  if (auto lanes = kernel->getAttrOfType<IntegerAttr>(kSumLanesAttrName))
+    puller.shareSums(placeLanes(puller, lanes.getInt()));
   ValueRange results = from->getTerminator()->getOperands();
   ArrayRef<int64_t> shape =
       cast<RankedTensorType>(results.front().getType()).getShape();
@@ -239,8 +241,17 @@ LogicalResult KernelThreader::computeRuns(int64_t count) {
       return failure();
     elements.push_back(*own);
   }
+  if (isStoring) {
+    builder.setInsertionPointToEnd(to);
+    auto branch = scf::IfOp::create(builder, kernel.getLoc(), isStoring,
+                                    /*withElseRegion=*/false);
+    puller.enter(branch.thenBlock(), branch, /*isConditional=*/true,
+                 /*diverges=*/true);
+  }
   for (auto [target, own] : llvm::zip(targets, elements))
     puller.writeRun(target, own, run);
+  if (isStoring)
+    puller.leave();
   return success();
 }
 

@@ -214,6 +214,17 @@ static bool hasTermsLast(linalg::GenericOp op) {
          map.getResults().back().isFunctionOfDim(*term);
 }
 
+/// Of how many neighbouring sums a thread may have a term each at a time, which
+/// it reads at once.
+static int64_t countNeighbours(linalg::GenericOp op) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  unsigned bits = type.getElementTypeBitWidth();
+  if (type.getRank() == 0 || bits < 32 || hasTermsLast(op) || !computesRuns(op))
+    return 1;
+  int64_t count = kAccessBytes * 8 / bits;
+  return type.getShape().back() % count == 0 ? count : 1;
+}
+
 /// How many threads share one of an op's sums; 1: each has its own.
 static int64_t chooseLanes(linalg::GenericOp op, bool always) {
   int64_t ofThread = always ? 1 : kTermsOfThread, terms = countTerms(op);
@@ -221,11 +232,14 @@ static int64_t chooseLanes(linalg::GenericOp op, bool always) {
     return 1;
   int64_t sums = std::max<int64_t>(
       cast<RankedTensorType>(op->getResult(0).getType()).getNumElements(), 1);
-  int64_t wanted = kThreadsAtOnce / kCopies / sums;
+  int64_t neighbours = countNeighbours(op);
+  int64_t wanted = kThreadsAtOnce * neighbours / kCopies / sums;
   // A warp reads neighbours.
   if (hasTermsLast(op))
     wanted = std::max<int64_t>(wanted, 32);
-  int64_t lanes = std::min({wanted, terms / ofThread, kSumThreads});
+  // Of each row a block reads 32 bytes at least, which memory gives at once.
+  int64_t most = neighbours > 1 ? kSumThreads / 2 : kSumThreads;
+  int64_t lanes = std::min({wanted, terms / ofThread, most});
   return lanes < 4 ? 1 : llvm::bit_floor<uint64_t>(lanes);
 }
 

@@ -419,20 +419,21 @@ FailureOr<SmallVector<Value>>
 ElementPuller::computeGenericRun(linalg::GenericOp op, OpResult result,
                                  const Run &run) {
   AffineMap map = op.getIndexingMapMatchingResult(result);
-  if (op.getNumReductionLoops() > 0 || !map.isPermutation() ||
-      !computesRuns(op))
+  if (op.getNumReductionLoops() > 0)
+    return addRun(op, result, run);
+  if (!map.isPermutation() || !computesRuns(op))
     return pullOneByOne(result, run);
   SmallVector<Value> loops(op.getNumLoops());
   for (auto [expression, index] : llvm::zip(map.getResults(), run.indices))
     loops[cast<AffineDimExpr>(expression).getPosition()] = index;
   return computeBodies(op, loops, map.getDimPosition(run.axis), run.count,
-                       result.getResultNumber(), /*running=*/Value());
+                       result.getResultNumber(), /*running=*/{});
 }
 
 FailureOr<SmallVector<Value>>
 ElementPuller::computeBodies(linalg::GenericOp op, ArrayRef<Value> loops,
                              unsigned loop, int64_t count, unsigned result,
-                             Value running) {
+                             ArrayRef<Value> running) {
   Block *body = op.getBody();
   DenseMap<Value, SmallVector<Value>> operands;
   SmallVector<Value> elements;
@@ -447,8 +448,11 @@ ElementPuller::computeBodies(linalg::GenericOp op, ArrayRef<Value> loops,
       if (!argument || argument.getOwner() != body)
         return computeScalar(value);
       unsigned place = argument.getArgNumber();
-      if (running && place >= op.getNumDpsInputs())
-        return elements.empty() ? running : elements.back();
+      if (!running.empty() && place >= op.getNumDpsInputs()) {
+        if (running.size() > 1)
+          return running[i];
+        return elements.empty() ? running.front() : elements.back();
+      }
       SmallVector<Value> &all = operands[argument];
       if (all.empty()) {
         FailureOr<SmallVector<Value>> pulled =

@@ -161,19 +161,30 @@ std::optional<SumCombiner> hfta::findCombiner(linalg::GenericOp op,
       .Default([](Operation *) { return std::nullopt; });
 }
 
-Value SumLanes::combine(OpBuilder &builder, Location loc, Value value,
-                        int64_t count, const SumCombiner &combiner) const {
-  // The same memory for all sums.
-  Value values = memory->share(loc, {threads}, value.getType());
+SmallVector<Value> SumLanes::combine(OpBuilder &builder, Location loc,
+                                     ArrayRef<Value> sums, int64_t count,
+                                     const SumCombiner &combiner) const {
+  // The same memory for all that are combined one after the other; of those
+  // that are together one's values lie behind the other's.
+  auto size = static_cast<int64_t>(sums.size()) * threads;
+  Value values = memory->share(loc, {size}, sums.front().getType());
   auto constant = [&](int64_t number) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, number);
   };
-  // What was read here of the sum before has been read.
+  SmallVector<Value> firsts;
+  for (size_t sum = 0; sum < sums.size(); ++sum)
+    firsts.push_back(constant(static_cast<int64_t>(sum) * threads));
+  auto place = [&](OpBuilder &b, Value at, size_t sum) -> Value {
+    return sum == 0 ? at : arith::AddIOp::create(b, loc, at, firsts[sum]);
+  };
+  // What was read here of the sums before has been read.
   SharedMemory::synchronize(builder, loc);
   Value own = arith::AddIOp::create(
       builder, loc, slot,
       arith::MulIOp::create(builder, loc, lane, constant(pitch)));
-  memref::StoreOp::create(builder, loc, value, values, own);
+  for (auto [sum, value] : llvm::enumerate(sums))
+    memref::StoreOp::create(builder, loc, value, values,
+                            place(builder, own, sum));
   SharedMemory::synchronize(builder, loc);
   for (int64_t half = count / 2; half > 0; half /= 2) {
     Value isFirst = arith::CmpIOp::create(
@@ -181,13 +192,21 @@ Value SumLanes::combine(OpBuilder &builder, Location loc, Value value,
     Value other =
         arith::AddIOp::create(builder, loc, own, constant(half * pitch));
     scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &b, Location loc) {
-      Value one = memref::LoadOp::create(b, loc, values, own);
-      Value two = memref::LoadOp::create(b, loc, values, other);
-      memref::StoreOp::create(b, loc, combiner.combine(b, loc, one, two),
-                              values, own);
+      for (size_t sum = 0; sum < sums.size(); ++sum) {
+        Value to = place(b, own, sum);
+        Value one = memref::LoadOp::create(b, loc, values, to);
+        Value two =
+            memref::LoadOp::create(b, loc, values, place(b, other, sum));
+        memref::StoreOp::create(b, loc, combiner.combine(b, loc, one, two),
+                                values, to);
+      }
       scf::YieldOp::create(b, loc);
     });
     SharedMemory::synchronize(builder, loc);
   }
-  return memref::LoadOp::create(builder, loc, values, slot);
+  SmallVector<Value> combined;
+  for (size_t sum = 0; sum < sums.size(); ++sum)
+    combined.push_back(memref::LoadOp::create(builder, loc, values,
+                                              place(builder, slot, sum)));
+  return combined;
 }

@@ -66,10 +66,11 @@ struct SumLanes {
   int64_t pitch;   ///< from one's slot to the next one's
   int64_t threads; ///< of a block
 
-  /// The sum of the values of the first `count` threads, a power of two; all
-  /// get it.
-  Value combine(OpBuilder &builder, Location loc, Value value, int64_t count,
-                const SumCombiner &combiner) const;
+  /// Of each of some sums, of one type, the sum of the values of the first
+  /// `count` threads, a power of two; all get it.
+  SmallVector<Value> combine(OpBuilder &builder, Location loc,
+                             ArrayRef<Value> sums, int64_t count,
+                             const SumCombiner &combiner) const;
 };
 
 } // namespace mlir::hfta

@@ -22,28 +22,32 @@ static SmallVector<int64_t> getSizes(linalg::GenericOp op,
   return sizes;
 }
 
-/// What neighbours are read of is read together.
-FailureOr<Value> ElementPuller::addUnit(linalg::GenericOp op,
-                                        ArrayRef<Value> loops, unsigned loop,
-                                        Value before, int64_t unit) {
-  if (unit == 1)
-    return computeBody(op, loops, /*outputs=*/before, /*result=*/0);
-  FailureOr<SmallVector<Value>> sums =
-      computeBodies(op, loops, loop, unit, /*result=*/0, before);
-  if (failed(sums))
+FailureOr<SmallVector<Value>> ElementPuller::addStep(linalg::GenericOp op,
+                                                     ArrayRef<Value> loops,
+                                                     ArrayRef<Value> before,
+                                                     SumStep step) {
+  if (step.count > 1) {
+    FailureOr<SmallVector<Value>> sums =
+        computeBodies(op, loops, step.loop, step.count, /*result=*/0, before);
+    if (succeeded(sums) && step.areTerms)
+      return SmallVector<Value>{sums->back()};
+    return sums;
+  }
+  FailureOr<Value> sum = computeBody(op, loops, /*outputs=*/before,
+                                     /*result=*/0);
+  if (failed(sum))
     return failure();
-  return sums->back();
+  return SmallVector<Value>{*sum};
 }
 
-FailureOr<Value> ElementPuller::addSome(linalg::GenericOp op,
-                                        SmallVector<Value> loops,
-                                        ArrayRef<unsigned> reduced, Value begin,
-                                        int64_t unit,
-                                        std::array<Value, 3> range,
-                                        size_t level, bool diverges) {
+FailureOr<SmallVector<Value>>
+ElementPuller::addSome(linalg::GenericOp op, SmallVector<Value> loops,
+                       ArrayRef<unsigned> reduced, ArrayRef<Value> begins,
+                       SumStep step, std::array<Value, 3> range, size_t level,
+                       bool diverges) {
   Location loc = op.getLoc();
   auto loop =
-      scf::ForOp::create(builder, loc, range[0], range[1], range[2], begin);
+      scf::ForOp::create(builder, loc, range[0], range[1], range[2], begins);
   SmallVector<Scope> outer = scopes;
   scopes.truncate(level + 1);
   scopes.push_back({loop.getBody(), loop, false, diverges});
@@ -52,15 +56,16 @@ FailureOr<Value> ElementPuller::addSome(linalg::GenericOp op,
                   getSizes(op, reduced));
   for (auto [which, number] : llvm::zip(reduced, numbers))
     loops[which] = number;
-  Value before = loop.getRegionIterArg(0);
-  FailureOr<Value> sum = addUnit(op, loops, reduced.back(), before, unit);
+  SmallVector<Value> before(loop.getRegionIterArgs().begin(),
+                            loop.getRegionIterArgs().end());
+  FailureOr<SmallVector<Value>> sums = addStep(op, loops, before, step);
   scopes = outer;
-  if (failed(sum))
+  if (failed(sums))
     return failure();
   builder.setInsertionPointToEnd(loop.getBody());
-  scf::YieldOp::create(builder, loc, *sum);
+  scf::YieldOp::create(builder, loc, *sums);
   builder.setInsertionPointAfter(loop);
-  return loop.getResult(0);
+  return SmallVector<Value>(loop.getResults());
 }
 
 bool ElementPuller::meetIn(size_t level) const {
@@ -68,41 +73,87 @@ bool ElementPuller::meetIn(size_t level) const {
                        [](const Scope &scope) { return scope.diverges; });
 }
 
-/// The terms that a lane takes at a time.
-static int64_t getUnit(linalg::GenericOp op) {
-  auto unit = op->getAttrOfType<IntegerAttr>(kSumUnitAttrName);
-  return unit ? unit.getInt() : 1;
+static int64_t getLanes(linalg::GenericOp op) {
+  return op->getAttrOfType<IntegerAttr>(kSumLanesAttrName).getInt();
 }
 
-/// Lane i has every unit of terms from the ith one on. Threads that aren't
-/// needed have none.
+ElementPuller::SumStep ElementPuller::getStep(linalg::GenericOp op,
+                                              ArrayRef<unsigned> reduced) {
+  auto unit = op->getAttrOfType<IntegerAttr>(kSumUnitAttrName);
+  return {reduced.back(), unit ? unit.getInt() : 1, /*areTerms=*/true};
+}
+
+/// Threads that all get to it add lanes up together; else one adds all of them.
 FailureOr<Value> ElementPuller::addLanes(linalg::GenericOp op,
                                          ArrayRef<Value> loops,
                                          ArrayRef<unsigned> reduced,
                                          Value begin, size_t level) {
-  Location loc = op.getLoc();
   std::optional<SumCombiner> combiner = findCombiner(op, 0);
-  int64_t lanes = op->getAttrOfType<IntegerAttr>(kSumLanesAttrName).getInt();
   if (!combiner)
     return op.emitError("can't be added up by several threads");
   if (!sumLanes || !meetIn(level))
     return addLanesAlone(op, SmallVector<Value>(loops), reduced, begin,
-                         *combiner, lanes, level);
-  int64_t unit = getUnit(op);
+                         *combiner, getLanes(op), level);
+  FailureOr<SmallVector<Value>> sums = addLanesTogether(
+      op, loops, reduced, begin, getStep(op, reduced), *combiner, level);
+  if (failed(sums))
+    return failure();
+  return sums->front();
+}
+
+/// Lane i has every step's terms from the ith ones on. Threads that aren't
+/// needed have none.
+FailureOr<SmallVector<Value>>
+ElementPuller::addLanesTogether(linalg::GenericOp op, ArrayRef<Value> loops,
+                                ArrayRef<unsigned> reduced,
+                                ArrayRef<Value> begins, SumStep step,
+                                const SumCombiner &combiner, size_t level) {
+  Location loc = op.getLoc();
+  int64_t lanes = getLanes(op), terms = step.countTerms();
   Value end = index(llvm::product_of(getSizes(op, reduced)));
-  Value all = index(lanes), step = index(lanes * unit);
-  Value own = apply(builder.getAffineDimExpr(0) * unit, sumLanes->lane);
+  Value all = index(lanes), distance = index(lanes * terms);
+  Value own = apply(builder.getAffineDimExpr(0) * terms, sumLanes->lane);
   setInsertionPoint(level);
   Value hasTerms = arith::CmpIOp::create(
       builder, loc, arith::CmpIPredicate::ult, sumLanes->lane, all);
   Value first = arith::SelectOp::create(builder, loc, hasTerms, own, end);
-  Value from = combiner->begin(builder, loc, sumLanes->lane, begin);
-  FailureOr<Value> sum =
-      addSome(op, SmallVector<Value>(loops), reduced, from, unit,
-              {first, end, step}, level, /*diverges=*/true);
-  if (failed(sum))
+  SmallVector<Value> from;
+  for (Value begin : begins)
+    from.push_back(combiner.begin(builder, loc, sumLanes->lane, begin));
+  FailureOr<SmallVector<Value>> sums =
+      addSome(op, SmallVector<Value>(loops), reduced, from, step,
+              {first, end, distance}, level, /*diverges=*/true);
+  if (failed(sums))
     return failure();
-  return sumLanes->combine(builder, loc, *sum, lanes, *combiner);
+  return sumLanes->combine(builder, loc, *sums, lanes, combiner);
+}
+
+/// Neighbouring sums of lanes that threads add up together: each thread has a
+/// term of all of them at a time.
+FailureOr<SmallVector<Value>>
+ElementPuller::addRun(linalg::GenericOp op, OpResult result, const Run &run) {
+  AffineMap map = op.getIndexingMapMatchingResult(result);
+  std::optional<SumCombiner> combiner = findCombiner(op, 0);
+  bool isShared = sumLanes && combiner && op->hasAttr(kSumLanesAttrName) &&
+                  !op->hasAttr(kSumUnitAttrName);
+  if (!isShared || !computesRuns(op) || !map.isProjectedPermutation())
+    return pullOneByOne(result, run);
+  SmallVector<Value> loops(op.getNumLoops());
+  for (auto [expression, index] : llvm::zip(map.getResults(), run.indices))
+    loops[cast<AffineDimExpr>(expression).getPosition()] = index;
+  SmallVector<unsigned> reduced;
+  op.getReductionDims(reduced);
+  FailureOr<SmallVector<Value>> begins =
+      pullRun(op.getDpsInits()[result.getResultNumber()], run);
+  if (failed(begins))
+    return failure();
+  SmallVector<Value> context(run.indices);
+  llvm::append_range(context, *begins);
+  size_t level = findLevel(context);
+  if (!meetIn(level))
+    return pullOneByOne(result, run);
+  SumStep step = {map.getDimPosition(run.axis), run.count, /*areTerms=*/false};
+  return addLanesTogether(op, loops, reduced, *begins, step, *combiner, level);
 }
 
 /// One thread does what several would.
@@ -110,9 +161,9 @@ FailureOr<Value> ElementPuller::addLanesAlone(
     linalg::GenericOp op, ArrayRef<Value> loops, ArrayRef<unsigned> reduced,
     Value begin, const SumCombiner &combiner, int64_t lanes, size_t level) {
   Location loc = op.getLoc();
-  int64_t unit = getUnit(op);
+  SumStep step = getStep(op, reduced);
   Value zero = index(0), one = index(1), all = index(lanes),
-        step = index(lanes * unit);
+        distance = index(lanes * step.count);
   Value end = index(llvm::product_of(getSizes(op, reduced)));
   SmallVector<Value> halves;
   for (int64_t half = lanes / 2; half > 0; half /= 2)
@@ -127,14 +178,14 @@ FailureOr<Value> ElementPuller::addLanesAlone(
   Value lane = each.getInductionVar();
   builder.setInsertionPoint(each.getBody()->getTerminator());
   Value from = combiner.begin(builder, loc, lane, begin);
-  Value first = apply(builder.getAffineDimExpr(0) * unit, lane);
-  FailureOr<Value> sum =
-      addSome(op, SmallVector<Value>(loops), reduced, from, unit,
-              {first, end, step}, level + 1, /*diverges=*/false);
+  Value first = apply(builder.getAffineDimExpr(0) * step.count, lane);
+  FailureOr<SmallVector<Value>> sum =
+      addSome(op, SmallVector<Value>(loops), reduced, from, step,
+              {first, end, distance}, level + 1, /*diverges=*/false);
   scopes = outer;
   if (failed(sum))
     return failure();
-  memref::StoreOp::create(builder, loc, *sum, values, lane);
+  memref::StoreOp::create(builder, loc, sum->front(), values, lane);
   builder.setInsertionPointAfter(each);
   for (Value half : halves)
     scf::ForOp::create(
@@ -167,13 +218,15 @@ FailureOr<Value> ElementPuller::addGroups(linalg::GenericOp op,
       builder.setInsertionPointAfterValue(total);
     else
       setInsertionPoint(level);
-    FailureOr<Value> sum =
-        addSome(op, SmallVector<Value>(loops), reduced, begin, /*unit=*/1,
-                {first, end, one}, level, /*diverges=*/false);
-    if (failed(sum))
+    FailureOr<SmallVector<Value>> sums =
+        addSome(op, SmallVector<Value>(loops), reduced, begin,
+                getStep(op, reduced), {first, end, one}, level,
+                /*diverges=*/false);
+    if (failed(sums))
       return failure();
-    total =
-        total ? Value(arith::AddFOp::create(builder, loc, total, *sum)) : *sum;
+    Value sum = sums->front();
+    total = total ? arith::AddFOp::create(builder, loc, total, sum).getResult()
+                  : sum;
   }
   return total;
 }

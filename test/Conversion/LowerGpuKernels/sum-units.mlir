@@ -53,3 +53,30 @@ func.func private @columns(%x: tensor<512x8xf32>, %y: tensor<8xf32>) -> tensor<8
   } -> tensor<8xf32>
   return %sum : tensor<8xf32>
 }
+
+// -----
+
+// Of neighbouring sums a thread has four terms at a time, one of each, and the first
+// of those that share them stores four sums at once.
+// MAP-LABEL: func.func private @many_columns(
+// MAP-SAME: hfta.run = 4 : i64
+// MAP: hfta.sum_lanes = 128 : i64
+// CHECK-LABEL: func.func private @many_columns(
+// CHECK-SAME: %[[X:[^ ,:]+]]: memref<4096x256xf32>, %[[Y:[^ ,:]+]]: memref<256xf32>
+// CHECK: %[[SUMS:.+]]:4 = scf.for {{.*}} -> (f32, f32, f32, f32) {
+// CHECK: vector.load %[[X]][{{.+}}] {alignment = 16 : i64} : memref<4096x256xf32>, vector<4xf32>
+// CHECK-COUNT-4: arith.addf
+// CHECK: }
+// CHECK: nvvm.barrier
+// CHECK-COUNT-4: memref.store %[[SUMS]]#{{.}}
+// CHECK: nvvm.barrier
+// CHECK: scf.if %{{.+}} {
+// CHECK: vector.store %{{.+}}, %[[Y]][{{.+}}] {alignment = 16 : i64} : memref<256xf32>, vector<4xf32>
+func.func private @many_columns(%x: tensor<4096x256xf32>, %y: tensor<256xf32>) -> tensor<256xf32> attributes {hfta.kernel, hfta.ties = array<i64: 1>} {
+  %sum = linalg.generic {indexing_maps = [affine_map<(r, c) -> (c, r)>, affine_map<(r, c) -> (r)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<4096x256xf32>) outs(%y : tensor<256xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<256xf32>
+  return %sum : tensor<256xf32>
+}
