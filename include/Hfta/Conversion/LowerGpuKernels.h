@@ -48,6 +48,8 @@ inline constexpr llvm::StringLiteral kRunAttrName = "hfta.run";
 /// those whose blocks' threads work together.
 inline constexpr llvm::StringLiteral kBlockThreadsAttrName =
     "hfta.block_threads";
+/// On kernels that threads compute: threads of a block add up sums together.
+inline constexpr llvm::StringLiteral kSharesSumsAttrName = "hfta.shares_sums";
 /// On kernels that threads compute: some index in it may be beyond 32 bits.
 inline constexpr llvm::StringLiteral kWideIndicesAttrName = "hfta.wide_indices";
 /// The largest number of elements or threads of which an index, or what it is

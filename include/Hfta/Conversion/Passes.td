@@ -168,7 +168,8 @@ def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "::mlir::ModuleOp"> {
     together, all of them run. The entry's name is the kernel's
     without `kernel/`, in which `$` stands for what PTX's names can't have. On
     the kernel `hfta.gpu_entry` tells it, and `hfta.block_threads` the threads of
-    a block.
+    a block. With `nvvm.minctasm` a kernel that divides in f64 beside sums that its
+    threads share gets the registers that it needs for it.
 
     Before:
     ```mlir
@@ -329,7 +330,8 @@ def HftaKernelsToThreads : Pass<"hfta-kernels-to-threads", "::mlir::ModuleOp"> {
     instead: each computes some rows and columns of a tile of a product, or some
     terms of a sum. `hfta.items` then is the number of threads and
     `hfta.block_threads` those of a block; all of a block have to run, and wait
-    for each other (`nvvm.barrier`).
+    for each other (`nvvm.barrier`). `hfta.shares_sums` says that it is sums that
+    they share.
 
     Ops that have no single elements, whole matrices' algorithms, must have been
     lowered before.

@@ -80,6 +80,7 @@ struct EmulateGpuPass : hfta::impl::HftaEmulateGpuBase<EmulateGpuPass> {
       if (!function->removeAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
         continue;
       function->removeAttr(NVVM::NVVMDialect::getMaxntidAttrName());
+      function->removeAttr(NVVM::NVVMDialect::getMinctasmAttrName());
       createCaller(function, waits(function, symbols) ? emulated::kBlockSuffix
                                                       : emulated::kCallSuffix);
       function.setLinkage(LLVM::Linkage::Internal);

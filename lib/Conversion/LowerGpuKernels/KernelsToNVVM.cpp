@@ -39,6 +39,24 @@ static LogicalResult refuseCalls(ModuleOp module) {
 static constexpr int64_t kBlockThreads = 256;
 static constexpr int64_t kWarpThreads = 32;
 
+/// How many blocks a processor is to run at once where threads share sums and
+/// divide in f64: then a thread has 64 registers. A division or square root is
+/// a call of the assembler's own, and left to itself it takes 40 or 48 for such
+/// a kernel, and memory for what doesn't fit into them around the call.
+static constexpr int64_t kBlocksAtOnce = 4;
+
+/// Whether a function has a division or square root of wide numbers.
+static bool dividesWide(LLVM::LLVMFuncOp function) {
+  return function
+      .walk([](Operation *op) {
+        return isa<LLVM::FDivOp, LLVM::SqrtOp>(op) &&
+                       op->getResult(0).getType().isF64()
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// PTX's names have letters, digits and few signs.
 static std::string getEntryName(StringRef kernel) {
   kernel.consume_front(names::kKernelPrefix);
@@ -138,6 +156,9 @@ LLVM::LLVMFuncOp EntryBuilder::createFunction() {
                  builder.getUnitAttr());
   entry->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
                  builder.getDenseI32ArrayAttr({static_cast<int32_t>(threads)}));
+  if (callee->hasAttr(kSharesSumsAttrName) && dividesWide(callee))
+    entry->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                   builder.getI32IntegerAttr(kBlocksAtOnce));
   blockThreads = threads;
   callee->setAttr(kGpuEntryAttrName, entry.getSymNameAttr());
   return entry;

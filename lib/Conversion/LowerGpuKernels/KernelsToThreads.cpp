@@ -165,6 +165,7 @@ SumLanes KernelThreader::placeLanes(ElementPuller &puller, int64_t lanes) {
   int64_t elements = kSumThreads / lanes;
   threads = llvm::divideCeil(items, elements) * kSumThreads;
   setBlockThreads(kSumThreads);
+  kernel->setAttr(kSharesSumsAttrName, builder.getUnitAttr());
   Value thread = puller.apply(number % kSumThreads, item);
   Value lane = puller.apply(
       areInside ? number % lanes : number.floorDiv(elements), thread);

@@ -27,8 +27,11 @@ llvm.func @waits(%x: !llvm.ptr) attributes {nvvm.kernel} {
   nvvm.barrier
   llvm.return
 }
-// CHECK-LABEL: llvm.func @alone$call(
-llvm.func @alone(%x: !llvm.ptr) attributes {nvvm.kernel} {
+// What is said about a kernel's registers says nothing here.
+// CHECK-LABEL: llvm.func internal @alone(
+// CHECK-NOT: nvvm
+// CHECK: llvm.func @alone$call(
+llvm.func @alone(%x: !llvm.ptr) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 256>, nvvm.minctasm = 4 : i32} {
   llvm.return
 }
 

@@ -70,6 +70,45 @@ func.func private @"kernel/few.0"(%x: memref<40xf32>, %element: index, %scratch:
 
 // -----
 
+// Where threads share sums, a division of wide numbers, which is a call of the
+// assembler's, has the registers that four blocks at once leave it.
+// CHECK-LABEL: llvm.func @divides$0(
+// CHECK-SAME: nvvm.maxntid = array<i32: 256>, nvvm.minctasm = 4 : i32
+func.func private @"kernel/divides.0"(%x: memref<256xf64>, %element: index, %scratch: memref<0xi8>) attributes {hfta.block_threads = 256 : i64, hfta.items = 256 : i64, hfta.kernel, hfta.scratch_bytes = 0 : i64, hfta.shares_sums} {
+  %0 = memref.load %x[%element] : memref<256xf64>
+  %1 = arith.divf %0, %0 : f64
+  memref.store %1, %x[%element] : memref<256xf64>
+  return
+}
+// So has a square root.
+// CHECK-LABEL: llvm.func @root$0(
+// CHECK-SAME: nvvm.minctasm = 4 : i32
+func.func private @"kernel/root.0"(%x: memref<256xf64>, %element: index, %scratch: memref<0xi8>) attributes {hfta.block_threads = 256 : i64, hfta.items = 256 : i64, hfta.kernel, hfta.scratch_bytes = 0 : i64, hfta.shares_sums} {
+  %0 = memref.load %x[%element] : memref<256xf64>
+  %1 = math.sqrt %0 : f64
+  memref.store %1, %x[%element] : memref<256xf64>
+  return
+}
+// Others have as many as the assembler likes.
+// CHECK-LABEL: llvm.func @narrow$0(
+// CHECK-NOT: nvvm.minctasm
+// CHECK-LABEL: llvm.func @apart$0(
+// CHECK-NOT: nvvm.minctasm
+func.func private @"kernel/narrow.0"(%x: memref<256xf32>, %element: index, %scratch: memref<0xi8>) attributes {hfta.block_threads = 256 : i64, hfta.items = 256 : i64, hfta.kernel, hfta.scratch_bytes = 0 : i64, hfta.shares_sums} {
+  %0 = memref.load %x[%element] : memref<256xf32>
+  %1 = arith.divf %0, %0 : f32
+  memref.store %1, %x[%element] : memref<256xf32>
+  return
+}
+func.func private @"kernel/apart.0"(%x: memref<256xf64>, %element: index, %scratch: memref<0xi8>) attributes {hfta.block_threads = 256 : i64, hfta.items = 256 : i64, hfta.kernel, hfta.scratch_bytes = 0 : i64} {
+  %0 = memref.load %x[%element] : memref<256xf64>
+  %1 = arith.divf %0, %0 : f64
+  memref.store %1, %x[%element] : memref<256xf64>
+  return
+}
+
+// -----
+
 // expected-error @+1 {{computes several items at once, which a GPU's threads don't}}
 func.func private @"kernel/lanes.0"(%x: memref<40xf32>, %y: memref<40xf32>, %i: index, %j: index, %scratch: memref<0xi8>) attributes {hfta.items = 40 : i64, hfta.kernel, hfta.lanes = 2 : i64, hfta.scratch_bytes = 0 : i64} {
   return

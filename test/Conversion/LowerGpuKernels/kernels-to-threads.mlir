@@ -659,6 +659,7 @@ func.func private @along_windows(%x: tensor<8x18xf32>, %w: tensor<8x3x16xf32>) -
 // CHECK-SAME: %[[X:[^ ,:]+]]: memref<60x32xf32>, %[[OUT:[^ ,:]+]]: memref<60x32xf32>, %[[SUMS:[^ ,:]+]]: memref<60xf32>, %[[ITEM:[^ ,:]+]]: index
 // CHECK-SAME: hfta.block_threads = 256 : i64
 // CHECK-SAME: hfta.items = 256 : i64
+// CHECK-SAME: hfta.shares_sums
 // CHECK-DAG: %[[NONE:.+]] = arith.constant 0 : index
 // CHECK-DAG: %[[LENGTH:.+]] = arith.constant 32 : index
 // CHECK-DAG: %[[STEP:.+]] = arith.constant 4 : index
