@@ -445,22 +445,6 @@ void KernelFormer::collectInputs(const Members &members,
   }
 }
 
-/// Whether others than `members` use a value; what is made anew in each kernel
-/// counts as those that use it.
-static bool isUsedOutside(Value value,
-                          const llvm::SetVector<Operation *> &members) {
-  llvm::SmallSetVector<Value, 8> values;
-  values.insert(value);
-  for (size_t i = 0; i < values.size(); ++i)
-    for (Operation *user : values[i].getUsers()) {
-      if (isRepeated(user))
-        values.insert(user->getResult(0));
-      else if (!members.contains(user))
-        return true;
-    }
-  return false;
-}
-
 /// Those of the members' results that others use, in the order of `ops`.
 SmallVector<Value> KernelFormer::collectResults(ArrayRef<Operation *> ops,
                                                 const Members &members) {

@@ -2,8 +2,6 @@
 
 #include "Kernels.h"
 
-#include "llvm/ADT/SetVector.h"
-
 using namespace mlir;
 using namespace mlir::hfta;
 
@@ -62,4 +60,18 @@ void hfta::visitUsers(Operation *op,
         made.insert(user);
       else
         visit(user);
+}
+
+bool hfta::isUsedOutside(Value value,
+                         const llvm::SetVector<Operation *> &members) {
+  llvm::SmallSetVector<Value, 8> values;
+  values.insert(value);
+  for (size_t i = 0; i < values.size(); ++i)
+    for (Operation *user : values[i].getUsers()) {
+      if (isRepeated(user))
+        values.insert(user->getResult(0));
+      else if (!members.contains(user))
+        return true;
+    }
+  return false;
 }

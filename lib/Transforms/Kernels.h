@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace mlir::hfta {
@@ -39,6 +40,10 @@ Value reshapeInKernels(OpBuilder &builder, Location loc, Value value,
 /// Calls `visit` with each op that uses a value in a kernel or as it is stored,
 /// behind what kernels make anew; with some more than once.
 void visitUsers(Operation *op, llvm::function_ref<void(Operation *)> visit);
+
+/// Whether others than `members` use a value; what is made anew in each kernel
+/// counts as those that use it.
+bool isUsedOutside(Value value, const llvm::SetVector<Operation *> &members);
 
 /// Large constants become variables that nobody writes, each once: `stored` has
 /// those of other tasks.
