@@ -33,18 +33,27 @@ using namespace mlir::hfta;
 /// computed by each thread costs less than that there is one more kernel.
 static constexpr int64_t kSmall = 4096;
 
-/// Kernels grow no further than this many inputs and results: every one is an
-/// address to compute at each launch, and a register or stack slot.
-static constexpr size_t kMostOperands = 48;
-
-/// Nor further than this many ops: the time to compile a kernel may grow faster
-/// than its ops, and equal pieces of a long chain are one function. The updates
-/// of optimizers, the largest kernels of common networks, have half as many.
-static constexpr size_t kMostOps = 64;
-
 using Order = ReferenceModel::Sums;
 
 namespace {
+
+/// How far kernels grow.
+struct Room {
+  /// Inputs and results: every one is an address to compute at each launch, and
+  /// a register or stack slot.
+  size_t operands;
+  /// The time to compile a kernel may grow faster than its ops, and equal
+  /// pieces of a long chain are one function.
+  size_t ops;
+};
+
+/// The updates of optimizers, the largest kernels of common networks, have half
+/// as many ops.
+constexpr Room kRoom = {48, 64};
+
+/// Of small ops that have nothing to do with each other, whose results a GPU's
+/// thread has in registers until it stores them all.
+constexpr Room kRoomForSmall = {72, 112};
 
 /// What is computed together, beyond what costs nothing anywhere.
 struct Joins {
@@ -78,8 +87,9 @@ private:
   void take(Operation *op, Operation *root);
   void growBySums(Operation *root);
   void growBySmall(Operation *root);
-  static void visitNeighbours(Operation *root,
-                              function_ref<void(Operation *)> visit);
+  void drop(Operation *root, size_t count);
+  void visitNeighbours(Operation *root,
+                       function_ref<void(Operation *)> visit) const;
   bool feeds(Operation *op, Operation *root) const;
   bool wouldJoinProducer(Operation *op);
   bool isFreeToJoin(Operation *op, Operation *root);
@@ -102,6 +112,8 @@ private:
   const SymbolTable &symbols;
   const CopyUses *uses = nullptr;
   Joins joins;
+  Room room = kRoom;
+  bool isFull = false; ///< something would have joined, had there been room
   bool areWritesLast = false; ///< so that any op can wait for later ones
   DenseMap<Operation *, unsigned> position;
   /// The root of the kernel that an op belongs to, and each kernel's ops.
@@ -229,17 +241,20 @@ bool KernelFormer::canJoin(Operation *op, Operation *root, bool isTerm) {
   if (uses && !isArrayed(root->getResult(0)) &&
       uses->getCopies(op) != uses->getCopies(root))
     return false;
-  return hasRoom(membersOf[root], op) &&
-         (isTerm ? isUsedIn(op, root) : allUsesAllow(op, root));
+  if (!(isTerm ? isUsedIn(op, root) : allUsesAllow(op, root)))
+    return false;
+  bool fits = hasRoom(membersOf[root], op);
+  isFull |= !fits;
+  return fits;
 }
 
 bool KernelFormer::hasRoom(const Members &members, Operation *op) {
-  if (members.size() >= kMostOps)
+  if (members.size() >= room.ops)
     return false;
   size_t bound = op->getNumOperands() + 1;
   for (Operation *member : members)
     bound += member->getNumOperands() + member->getNumResults();
-  if (bound <= kMostOperands)
+  if (bound <= room.operands)
     return true;
   Members grown = members;
   grown.insert(op);
@@ -247,7 +262,7 @@ bool KernelFormer::hasRoom(const Members &members, Operation *op) {
   SetVector<Operation *> clones;
   collectInputs(grown, inputs, clones);
   return inputs.size() + collectResults(grown.getArrayRef(), grown).size() <=
-         kMostOperands;
+         room.operands;
 }
 
 /// The kernel's ops, and those that it makes anew for its elements or for terms
@@ -261,7 +276,7 @@ KernelFormer::collectReaders(Operation *root) {
       readers.push_back(
           {op, terms.contains(op) ||
                    (isa<ReduceOp>(op) && !isReductionOfRows(op, root))});
-  for (size_t i = 0; i < readers.size() && readers.size() <= kMostOps; ++i) {
+  for (size_t i = 0; i < readers.size() && readers.size() <= room.ops; ++i) {
     bool readsTerms = readers[i].readsTerms;
     for (Value operand : readers[i].op->getOperands()) {
       Operation *op = operand.getDefiningOp();
@@ -357,10 +372,10 @@ void KernelFormer::growBySums(Operation *root) {
 
 /// Ops that come before a root, the last one first, as far as it is worth
 /// looking for what could join.
-void KernelFormer::visitNeighbours(Operation *root,
-                                   function_ref<void(Operation *)> visit) {
+void KernelFormer::visitNeighbours(
+    Operation *root, function_ref<void(Operation *)> visit) const {
   Operation *op = root->getPrevNode();
-  for (size_t i = 0; i < 4 * kMostOps && op; ++i, op = op->getPrevNode())
+  for (size_t i = 0; i < 4 * room.ops && op; ++i, op = op->getPrevNode())
     visit(op);
 }
 
@@ -377,7 +392,7 @@ bool KernelFormer::wouldJoinProducer(Operation *op) {
     });
     return isNeeded;
   };
-  for (bool changed = true; changed && taken.size() < kMostOps;) {
+  for (bool changed = true; changed && taken.size() < room.ops;) {
     changed = false;
     for (Operation *reader : SmallVector<Operation *>(taken.getArrayRef()))
       for (Value operand : reader->getOperands()) {
@@ -407,19 +422,39 @@ bool KernelFormer::isFreeToJoin(Operation *op, Operation *root) {
          canJoin(op, root) && !wouldJoinProducer(op);
 }
 
+/// Gives back what joined last, so that as many members are left as there were
+/// before. Who used an operand may be free again.
+void KernelFormer::drop(Operation *root, size_t count) {
+  Members &members = membersOf[root];
+  while (members.size() > count) {
+    Operation *op = members.pop_back_val();
+    rootOf.erase(op);
+    terms.erase(op);
+  }
+  freeUsers.clear();
+}
+
 /// Other small ops join that have nothing to do with the kernel's, those that
 /// come last first; of constants that are stored as they are, large ones, too.
+/// They bring what they are made of, or don't join where there is no room for
+/// it: a kernel that has half of an update would wait for another one.
 void KernelFormer::growBySmall(Operation *root) {
   bool isSmall = isElementwise(root) && countElements(root) <= kSmall &&
                  llvm::none_of(membersOf[root], isProducer);
   if (!isSmall && !isa<ConstantOp>(root))
     return;
+  room = kRoomForSmall;
+  isFull = false;
   visitNeighbours(root, [&](Operation *op) {
-    if (!isFreeToJoin(op, root))
+    if (isFull || !isFreeToJoin(op, root))
       return;
+    size_t before = membersOf[root].size();
     take(op, root);
     grow(root);
+    if (isFull)
+      drop(root, before);
   });
+  room = kRoom;
 }
 
 void KernelFormer::collectInputs(const Members &members,

@@ -278,9 +278,10 @@ def HftaFormKernels : Pass<"hfta-form-kernels", "::mlir::ModuleOp"> {
     what belongs to each of these: a reduction joins elementwise ops of its
     result's shape, or of its input's, but no product's kernel. With `join-sums` reductions along the same axes that read
     one tensor are one kernel, so that it is read once; with `join-small` small
-    ops are one, so that there are fewer kernels. Both move a task's writes to its
-    end, and do nothing in a task that reads a variable after it has written it,
-    or writes one twice. A kernel has a bounded number of inputs and results.
+    ops are one, so that there are fewer kernels; what joins brings all that it is
+    made of, or else one would wait for the other. Both move a task's writes to
+    its end, and do nothing in a task that reads a variable after it has written
+    it, or writes one twice. A kernel has a bounded number of inputs, results and ops.
     Afterwards a task holds only reads, writes, views (hfta.reshape,
     hfta.unstack), hfta.stack and hfta.kernel.
 
