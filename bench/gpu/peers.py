@@ -1,203 +1,303 @@
 #!/usr/bin/env python3
-"""Steps of the networks of bench/gpu/jobs by PyTorch, on a machine with a GPU.
+"""Steps of the networks of bench/gpu/jobs by PyTorch and JAX, on a machine with a GPU.
 
-    bench/gpu/peers.py [--networks mlp,pointnet,resnet] [--copies 1,8] [--steps 20]
-                       [--ways eager,vmap,graph,compile] [--precisions f32,tf32,bf16]
+    bench/gpu/peers.py [--networks mlp,resnet] [--copies 1,8,25] [--precisions f32,tf32,bf16]
+                       [--ways eager,compile,...] [--steps 20] [--batch N] [--device cuda]
 
 For each network and number of copies, in milliseconds a step of all copies, the best of
-three times as many steps: one model after the other in eager mode, all at once by
-torch.func.vmap, one after the other by one CUDA graph, and by torch.compile. What can't
-be done is told with its first line. The GPU's own copy bandwidth and product rates come
-first. Needs PyTorch."""
+three times as many steps. Ways are:
+
+    eager          one model after the other
+    compile        the same by torch.compile
+    graph          the same by one CUDA graph
+    vmap           all at once by torch.func.vmap
+    hfta           all at once as HFTA fuses them: grouped convolutions, baddbmm
+    compile-graph  what torch.compile makes, by one CUDA graph
+    hfta-graph     what HFTA's way does, by one CUDA graph
+    jax            one model after the other by jax.jit
+    jax-vmap       all at once by jax.vmap and jax.jit
+
+What can't be done is told with its first line. The GPU's own copy bandwidth and product
+rates come first. Needs PyTorch, and JAX for its two ways."""
 
 import argparse
-import copy
+import gc
+import json
+import os
+import sys
 import time
 
 import torch
-from torch import nn
-from torch.nn import functional
+
+import peer_layers
+from peer_layers import FusedLayers, TorchLayers
+from peer_networks import NETWORKS
 
 ROUNDS, WARM_UP = 3, 5
-
-
-def norm(channels):
-    return nn.BatchNorm2d(channels, track_running_stats=False)
-
-
-class Block(nn.Module):
-    def __init__(self, inputs, outputs, stride):
-        super().__init__()
-        self.first = nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False)
-        self.second = nn.Conv2d(outputs, outputs, 3, 1, 1, bias=False)
-        self.norms = nn.ModuleList([norm(outputs), norm(outputs)])
-        self.short = nn.Identity() if stride == 1 else nn.Sequential(
-            nn.Conv2d(inputs, outputs, 1, stride, bias=False), norm(outputs))
-
-    def forward(self, x):
-        y = functional.relu(self.norms[0](self.first(x)))
-        return functional.relu(self.norms[1](self.second(y)) + self.short(x))
-
-
-def make_resnet():
-    layers, inputs = [nn.Conv2d(3, 64, 3, 1, 1, bias=False), norm(64), nn.ReLU()], 64
-    for stage, outputs in enumerate([64, 128, 256, 512]):
-        for block in range(2):
-            stride = 2 if stage > 0 and block == 0 else 1
-            layers.append(Block(inputs, outputs, stride))
-            inputs = outputs
-    return nn.Sequential(*layers, nn.MaxPool2d(4), nn.Flatten(), nn.Linear(512, 10))
-
-
-def make_pointnet():
-    layers, inputs = [], 3
-    for outputs in [64, 64, 64, 128, 1024]:
-        layers += [nn.Conv2d(inputs, outputs, 1), norm(outputs), nn.ReLU()]
-        inputs = outputs
-    layers += [nn.MaxPool2d((2500, 1)), nn.Flatten()]
-    for outputs in [512, 256]:
-        layers += [nn.Linear(inputs, outputs),
-                   nn.BatchNorm1d(outputs, track_running_stats=False), nn.ReLU()]
-        inputs = outputs
-    return nn.Sequential(*layers, nn.Linear(inputs, 16))
-
-
-def make_mlp():
-    layers = [nn.Flatten(), nn.Linear(1024, 1024), nn.GELU()]
-    for _ in range(4):
-        layers += [nn.Linear(1024, 1024), nn.GELU(), nn.LayerNorm(1024)]
-    return nn.Sequential(*layers, nn.Linear(1024, 10))
-
-
-# Model, batch, shape of an input.
-NETWORKS = {"mlp": (make_mlp, 128, (1, 32, 32)),
-            "pointnet": (make_pointnet, 32, (3, 2500, 1)),
-            "resnet": (make_resnet, 32, (3, 32, 32))}
+ROUND_SECONDS = 0.5  # of fewer steps than asked for, where these would take longer
+PRECISIONS = ("f32", "tf32", "bf16")
 
 
 class Task:
     """Copies of a network with a batch, and how they are to compute."""
 
-    def __init__(self, name, copies, precision):
-        make, batch, shape = NETWORKS[name]
-        self.models = [make().cuda() for _ in range(copies)]
-        self.inputs = torch.randn(batch, *shape, device="cuda")
-        self.labels = torch.randint(0, 10, (batch,), device="cuda")
-        self.precision = precision
+    def __init__(self, name, copies, precision, device="cuda", batch=None):
+        self.network, self.copies = NETWORKS[name], copies
+        self.precision, self.device = precision, device
+        generator = torch.Generator().manual_seed(1)
+        self.parameters = peer_layers.parameters_of(self.network)
+        self.models = [[parameter.draw(generator).to(device)
+                        for parameter in self.parameters] for _ in range(copies)]
+        inputs, label = peer_layers.make_fields(
+            self.network, batch or self.network.batch, generator)
+        self.inputs = [field.to(device) for field in inputs]
+        self.label = label.to(device)
         torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
         torch.backends.cudnn.allow_tf32 = precision == "tf32"
 
-    def loss(self, apply):
-        with torch.autocast("cuda", torch.bfloat16, enabled=self.precision == "bf16"):
-            return functional.cross_entropy(apply(self.inputs).float(), self.labels)
+    def loss(self, values, layers=TorchLayers, copies=1, inputs=None):
+        """One model's, or the sum of several fused ones'."""
+        with torch.autocast(self.device, torch.bfloat16,
+                            enabled=self.precision == "bf16"):
+            o = layers(values, copies)
+            output = self.network.apply(o, *(self.inputs if inputs is None else inputs))
+        return o.loss(self.network.loss, output, self.label)
+
+    def synchronize(self):
+        if self.device == "cuda":
+            torch.cuda.synchronize()
 
 
-def make_optimizer(parameters, **options):
-    return torch.optim.SGD(parameters, lr=1e-4, momentum=0.9, **options)
+def as_leaves(values):
+    return [value.detach().requires_grad_() for value in values]
 
 
-def step_serially(task, models, capturable=False):
-    optimizers = [make_optimizer(model.parameters(), fused=True) for model in models]
+def make_step(task, losses):
+    """A step that trains by losses, of (loss, its leaves)."""
+    optimizers = [torch.optim.SGD(leaves, lr=1e-4, momentum=0.9, fused=True)
+                  for _, leaves in losses]
 
     def step():
-        for model, optimizer in zip(models, optimizers):
-            optimizer.zero_grad(set_to_none=not capturable)
-            task.loss(model).backward()
+        for (loss, leaves), optimizer in zip(losses, optimizers):
+            loss(leaves).backward()
             optimizer.step()
-    return step
+            optimizer.zero_grad()
+    return step, task.synchronize
 
 
 def by_eager(task):
-    return step_serially(task, task.models)
+    return make_step(task, [(task.loss, as_leaves(values)) for values in task.models])
 
 
 def by_compile(task):
-    return step_serially(task, [torch.compile(model) for model in task.models])
+    torch._dynamo.reset()  # pylint: disable=protected-access
+    loss = torch.compile(task.loss, dynamic=False)
+    return make_step(task, [(loss, as_leaves(values)) for values in task.models])
 
 
-def by_graph(task):
-    step = step_serially(task, task.models, capturable=True)
-    stream = torch.cuda.Stream()
-    with torch.cuda.stream(stream):
-        for _ in range(WARM_UP):
-            step()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        step()
-    return graph.replay
+def stack_models(task):
+    return as_leaves([torch.stack(values) for values in zip(*task.models)])
 
 
 def by_vmap(task):
-    parameters, _ = torch.func.stack_module_state(task.models)
-    base = copy.deepcopy(task.models[0]).to("meta")
-    leaves = [value.detach().requires_grad_() for value in parameters.values()]
-    parameters = dict(zip(parameters, leaves))
-    optimizer = make_optimizer(leaves, fused=True)
-
-    def one(own):
-        return task.loss(lambda x: torch.func.functional_call(base, own, (x,)))
-
-    def step():
-        optimizer.zero_grad()
-        torch.func.vmap(one, randomness="different")(parameters).sum().backward()
-        optimizer.step()
-    return step
+    every = torch.func.vmap(task.loss, randomness="different")
+    return make_step(task, [(lambda leaves: every(leaves).sum(), stack_models(task))])
 
 
-WAYS = {"eager": by_eager, "vmap": by_vmap, "graph": by_graph, "compile": by_compile}
+def fuse_models(task):
+    return as_leaves([FusedLayers.fuse(parameter.kind, values) for parameter, values
+                      in zip(task.parameters, zip(*task.models))])
 
 
-def measure(step, steps):
+def fused_inputs(task):
+    layers = FusedLayers([], task.copies)
+    return [layers.input(field, filling) for field, (filling, _)
+            in zip(task.inputs, task.network.inputs)]
+
+
+def by_hfta(task):
+    inputs = fused_inputs(task)
+    return make_step(task, [(lambda leaves: task.loss(leaves, FusedLayers, task.copies,
+                                                      inputs), fuse_models(task))])
+
+
+def captured(way):
+    """What a way's step does, by one CUDA graph."""
+    def by_graph(task):
+        step, synchronize = way(task)
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            for _ in range(WARM_UP):
+                step()
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            step()
+        return graph.replay, synchronize
+    return by_graph
+
+
+def by_jax(task):
+    import peer_jax
+    return peer_jax.by_jax(task)
+
+
+def by_jax_vmap(task):
+    import peer_jax
+    return peer_jax.by_jax_vmap(task)
+
+
+def need_jax_on(device):
+    """JAX takes the best device that it knows, be it none of the wanted kind."""
+    import jax
+    if device == "cuda" and jax.default_backend() != "gpu":
+        raise RuntimeError(f"this JAX computes on '{jax.default_backend()}' alone")
+
+
+WAYS = {"eager": by_eager, "compile": by_compile, "graph": captured(by_eager),
+        "vmap": by_vmap, "hfta": by_hfta, "compile-graph": captured(by_compile),
+        "hfta-graph": captured(by_hfta), "jax": by_jax, "jax-vmap": by_jax_vmap}
+JAX_WAYS = ("jax", "jax-vmap")
+
+
+def measure(step, steps, synchronize):
     """Seconds a step."""
     for _ in range(WARM_UP):
         step()
-    best = float("inf")
-    for _ in range(ROUNDS):
-        torch.cuda.synchronize()
+
+    def time_steps(count):
+        synchronize()
         begin = time.perf_counter()
-        for _ in range(steps):
+        for _ in range(count):
             step()
-        torch.cuda.synchronize()
-        best = min(best, (time.perf_counter() - begin) / steps)
-    return best
+        synchronize()
+        return (time.perf_counter() - begin) / count
+
+    steps = max(1, min(steps, int(ROUND_SECONDS / time_steps(1))))
+    return min(time_steps(steps) for _ in range(ROUNDS))
+
+
+def release():
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+
+
+def time_way(item, device="cuda"):
+    """Milliseconds a step of an item of `network`, `copies`, `precision` and `way`."""
+    try:
+        place = device
+        if item["way"] in JAX_WAYS:
+            need_jax_on(device)
+            place = "cpu"  # of what PyTorch draws, which JAX then takes
+        task = Task(item["network"], item["copies"], item["precision"], place,
+                    item.get("batch"))
+        step, synchronize = WAYS[item["way"]](task)
+        return 1e3 * measure(step, item.get("steps", 20), synchronize)
+    finally:
+        task = step = synchronize = None
+        release()
 
 
 def measure_machine():
+    """The GPU's name, bytes a second of copying and flops a second of products."""
+    found = {"device": torch.cuda.get_device_name(), "PyTorch": torch.__version__}
     data = torch.empty(1 << 28, device="cuda")
     other = torch.empty_like(data)
-    seconds = measure(lambda: other.copy_(data), 10)
-    print(f"copy {2 * data.numel() * 4 / seconds / 1e9:.0f} GB/s")
-    for name, dtype, tf32 in [("f32", torch.float, False), ("tf32", torch.float, True),
-                              ("bf16", torch.bfloat16, False)]:
-        torch.backends.cuda.matmul.allow_tf32 = tf32
-        side = 8192
+    seconds = measure(lambda: other.copy_(data), 10, torch.cuda.synchronize)
+    found["copy_bytes_per_second"] = 2 * data.numel() * 4 / seconds
+    side = 8192
+    for name in PRECISIONS:
+        torch.backends.cuda.matmul.allow_tf32 = name == "tf32"
+        dtype = torch.bfloat16 if name == "bf16" else torch.float
         one, two = (torch.randn(side, side, device="cuda", dtype=dtype) for _ in range(2))
-        print(f"product {name} {2 * side**3 / measure(lambda: one @ two, 5) / 1e12:.1f} "
-              "TFLOP/s")
+        seconds = measure(lambda: one @ two, 5, torch.cuda.synchronize)
+        found[f"{name}_flops_per_second"] = 2 * side**3 / seconds
+    data = other = one = two = None
+    release()
+    return found
+
+
+def first_line(error):
+    return (str(error).strip() or type(error).__name__).split("\n")[0]
+
+
+def serve():
+    """Answers each line of JSON, an item or {"way": "machine"}, with one of JSON."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what libraries print is no answer
+    for line in sys.stdin:
+        item = json.loads(line)
+        try:
+            if item["way"] == "machine":
+                answer = {"machine": measure_machine()}
+            else:
+                answer = {"milliseconds": time_way(item, item.get("device", "cuda"))}
+        except Exception as error:  # pylint: disable=broad-except
+            answer = {"error": f"{type(error).__name__}: {first_line(error)}"}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+def list_of(known, convert=str):
+    """A type for argparse: a list with commas, of known values where there are such."""
+    def parse(text):
+        values = [convert(part) for part in text.split(",")]
+        for value in values:
+            if known and value not in known:
+                raise argparse.ArgumentTypeError(
+                    f"'{value}': expected one of {', '.join(known)}")
+        return values
+    return parse
+
+
+def print_machine():
+    found = measure_machine()
+    print(f"{found['device']}, PyTorch {found['PyTorch']}")
+    print(f"copy {found['copy_bytes_per_second'] / 1e9:.0f} GB/s")
+    for name in PRECISIONS:
+        print(f"product {name} {found[f'{name}_flops_per_second'] / 1e12:.1f} TFLOP/s")
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--networks", default=list(NETWORKS), type=list_of(NETWORKS),
+                        help="some of " + ", ".join(NETWORKS))
+    parser.add_argument("--copies", default=[1, 8], type=list_of(None, int),
+                        help="default: 1,8")
+    parser.add_argument("--steps", type=int, default=20,
+                        help="of a round, at most (default: %(default)s)")
+    parser.add_argument("--ways", default=list(WAYS), type=list_of(WAYS),
+                        help="some of those above; default: all")
+    parser.add_argument("--precisions", default=list(PRECISIONS),
+                        type=list_of(PRECISIONS), help="default: f32,tf32,bf16")
+    parser.add_argument("--batch", type=int, help="default: each network's own")
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda",
+                        help="cpu: to try the ways that need no GPU")
+    parser.add_argument("--serve", action="store_true",
+                        help="answer items of JSON on standard input, one a line")
+    return parser.parse_args()
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--networks", default=",".join(NETWORKS))
-    parser.add_argument("--copies", default="1,8")
-    parser.add_argument("--steps", type=int, default=20)
-    parser.add_argument("--ways", default=",".join(WAYS))
-    parser.add_argument("--precisions", default="f32,tf32,bf16")
-    options = parser.parse_args()
-    print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}")
-    measure_machine()
-    for name in options.networks.split(","):
-        for copies in map(int, options.copies.split(",")):
-            for precision in options.precisions.split(","):
-                for way in options.ways.split(","):
+    options = parse()
+    if options.serve:
+        return serve()
+    if options.device == "cuda":
+        print_machine()
+    for name in options.networks:
+        for copies in options.copies:
+            for precision in options.precisions:
+                for way in options.ways:
+                    item = {"network": name, "copies": copies, "precision": precision,
+                            "way": way, "steps": options.steps, "batch": options.batch}
                     told = f"{name} x {copies} {precision} {way}:"
                     try:
-                        step = WAYS[way](Task(name, copies, precision))
-                        print(told, f"{1e3 * measure(step, options.steps):.3f} ms a step",
+                        print(told, f"{time_way(item, options.device):.3f} ms a step",
                               flush=True)
                     except Exception as error:  # pylint: disable=broad-except
-                        print(told, str(error).split("\n")[0], flush=True)
+                        print(told, first_line(error), flush=True)
 
 
 if __name__ == "__main__":
