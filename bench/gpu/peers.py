@@ -30,6 +30,7 @@ import time
 import torch
 
 import peer_layers
+from arguments import list_of, positive
 from peer_layers import FusedLayers, TorchLayers
 from peer_networks import NETWORKS
 
@@ -239,18 +240,6 @@ def serve():
         answers.flush()
 
 
-def list_of(known, convert=str):
-    """A type for argparse: a list with commas, of known values where there are such."""
-    def parse(text):
-        values = [convert(part) for part in text.split(",")]
-        for value in values:
-            if known and value not in known:
-                raise argparse.ArgumentTypeError(
-                    f"'{value}': expected one of {', '.join(known)}")
-        return values
-    return parse
-
-
 def print_machine():
     found = measure_machine()
     print(f"{found['device']}, PyTorch {found['PyTorch']}")
@@ -264,15 +253,15 @@ def parse():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", default=list(NETWORKS), type=list_of(NETWORKS),
                         help="some of " + ", ".join(NETWORKS))
-    parser.add_argument("--copies", default=[1, 8], type=list_of(None, int),
+    parser.add_argument("--copies", default=[1, 8], type=list_of(None, positive),
                         help="default: 1,8")
-    parser.add_argument("--steps", type=int, default=20,
+    parser.add_argument("--steps", type=positive, default=20,
                         help="of a round, at most (default: %(default)s)")
     parser.add_argument("--ways", default=list(WAYS), type=list_of(WAYS),
                         help="some of those above; default: all")
     parser.add_argument("--precisions", default=list(PRECISIONS),
                         type=list_of(PRECISIONS), help="default: f32,tf32,bf16")
-    parser.add_argument("--batch", type=int, help="default: each network's own")
+    parser.add_argument("--batch", type=positive, help="default: each network's own")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda",
                         help="cpu: to try the ways that need no GPU")
     parser.add_argument("--serve", action="store_true",

@@ -73,15 +73,19 @@ def make_job(name, rates):
                                clauses=f"  seed 3\n{clauses}")
 
 
+def write_words(folder):
+    """The data of the job of that name; some words are frequent."""
+    words = [hash32(11, i) % TABLE if i % 3 else i % 5 for i in range(SAMPLES * WORDS)]
+    write_npy(folder / "words.npy", "<i8", words, [SAMPLES, WORDS])
+
+
 class CudaWork:
     """A test's folder, and the programs in it."""
 
     def __init__(self, text, more=()):
         self.work = Work(text, "cnn", "mlp", more=["--emulation", *more])
         self.folder = self.work.folder
-        # Some words are frequent.
-        words = [hash32(11, i) % TABLE if i % 3 else i % 5 for i in range(SAMPLES * WORDS)]
-        write_npy(self.folder / "words.npy", "<i8", words, [SAMPLES, WORDS])
+        write_words(self.folder)
 
     def environment(self, **more):
         return {**os.environ, "LD_LIBRARY_PATH": self.work.options.emulation,

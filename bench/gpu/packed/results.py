@@ -1,0 +1,135 @@
+"""What a pack's run has found: a file of JSON lines, one an item, and tables of them.
+Needs only Python's standard library."""
+
+import json
+import math
+
+PASSED, FAILED, SKIPPED, MEASURED = "passed", "failed", "skipped", "measured"
+OURS = "ours"
+
+
+class Results:
+    """The lines of a file, which each new one joins at once. An item's key is
+    (section, name); a later line of one key replaces an earlier one, and what is done of
+    a section its skipped lines."""
+
+    def __init__(self, path):
+        self.path, self.lines = path, {}
+        if path.exists():
+            for line in path.read_text().splitlines():
+                try:
+                    self.keep(json.loads(line))
+                except ValueError:
+                    print(f"{path}: passed over a line that isn't whole")
+
+    def keep(self, line):
+        if line["status"] != SKIPPED:
+            for skipped in self.of(line["section"], SKIPPED):
+                del self.lines[skipped["section"], skipped["item"]]
+        self.lines[line["section"], line["item"]] = line
+
+    def add(self, section, item, status, **more):
+        line = {"section": section, "item": item, "status": status, **more}
+        self.keep(line)
+        with self.path.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+        what = more.get("why") or more.get("found") or ""
+        if "milliseconds" in more:
+            what = f"{more['milliseconds']:.3f} ms a step"
+        print(f"{section} {item}: {status}{': ' if what else ''}{what}", flush=True)
+
+    def has(self, section, item, retry):
+        """Whether an item needn't be done: skipped ones are tried again, failed ones
+        only if asked for."""
+        status = self.lines.get((section, item), {}).get("status")
+        return status in (PASSED, MEASURED) or (status == FAILED and not retry)
+
+    def of(self, section, *status):
+        """A section's lines, of these statuses or all."""
+        return [line for line in self.lines.values() if line["section"] == section
+                and (not status or line["status"] in status)]
+
+
+def geometric_mean(numbers):
+    return math.exp(sum(map(math.log, numbers)) / len(numbers))
+
+
+def group_times(lines):
+    """(network, copies, precision) to {way: milliseconds}, of one machine's GPU."""
+    groups = {}
+    for line in lines:
+        key = line["gpu"], line["network"], line["copies"], line["precision"]
+        groups.setdefault(key, {})[line["way"]] = line["milliseconds"]
+    return groups
+
+
+def best_peer(times):
+    """(milliseconds, way), or None."""
+    return min(((time, way) for way, time in times.items() if way != OURS), default=None)
+
+
+def table(rows):
+    """Lines of columns, the first two to the left."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) if i < 2 else cell.rjust(width)
+                        for i, (cell, width) in enumerate(zip(row, widths))).rstrip()
+
+
+def times_table(groups, ways):
+    """Rows of one GPU's groups, and ratios by (precision, copies)."""
+    rows = [["network", "precision", "copies", OURS, *ways, "ours beside the best"]]
+    ratios = {}
+    for (network, copies, precision), times in groups.items():
+        cells = [f"{times[way]:.3f}" if way in times else "-" for way in (OURS, *ways)]
+        best, told = best_peer(times), "-"
+        if best and OURS in times:
+            ratio = best[0] / times[OURS]
+            told = f"{ratio:.2f}x ({best[1]})"
+            ratios.setdefault((precision, copies), []).append(ratio)
+        rows.append([network, precision, str(copies), *cells, told])
+    return rows, ratios
+
+
+def report_times(lines, ways):
+    every = group_times(lines)
+    for gpu in dict.fromkeys(key[0] for key in every):
+        groups = {key[1:]: times for key, times in every.items() if key[0] == gpu}
+        yield f"Milliseconds a step of all copies, {gpu}:"
+        rows, ratios = times_table(groups, ways)
+        yield from table(rows)
+        for (precision, copies), found in sorted(ratios.items()):
+            yield (f"geometric mean of {len(found)} networks, {precision}, {copies} "
+                   f"copies: {geometric_mean(found):.2f}x the fastest peer's speed")
+        if ratios:
+            found = [ratio for part in ratios.values() for ratio in part]
+            yield (f"geometric mean of all {len(found)}: {geometric_mean(found):.2f}x "
+                   "the fastest peer's speed")
+
+
+def report_machine(results):
+    for line in results.of("machine", MEASURED):
+        yield f"The machine: {line['found']}"
+
+
+def report(results, ways):
+    """The lines of all tables."""
+    for section in ("truth", "sanitizer"):
+        done = results.of(section)
+        counts = [f"{len(results.of(section, status))} {status}"
+                  for status in (PASSED, FAILED, SKIPPED)]
+        if done:
+            yield f"{section}: {', '.join(counts)}"
+    yield from report_machine(results)
+    lines = results.of("times", MEASURED)
+    if lines:
+        yield from report_times(lines, ways)
+    for status in (FAILED, SKIPPED):
+        for line in results.lines.values():
+            if line["status"] == status:
+                yield f"{status}: {line['section']} {line['item']}: {line['why']}"
+
+
+def has_failed(results):
+    """Times that couldn't be taken are no failure."""
+    return bool(results.of("truth", FAILED) or results.of("sanitizer", FAILED))
