@@ -94,6 +94,8 @@ struct SplitVariancesPass
   using HftaSplitVariancesBase::HftaSplitVariancesBase;
 
   void runOnOperation() override {
+    if (getOperation().isDeclaration())
+      return;
     Block &block = getOperation().front();
     // What one is split into is none any more.
     for (ReduceOp reduce : llvm::to_vector(block.getOps<ReduceOp>()))

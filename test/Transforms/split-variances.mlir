@@ -103,3 +103,7 @@ func.func @shared_sum(%x: tensor<8x32x256xf32>) -> (tensor<32xf32>, tensor<32xf3
   %v1 = hfta.reduce sum %q1 over [0, 2] : tensor<8x32x256xf32>
   return %v, %v1 : tensor<32xf32>, tensor<32xf32>
 }
+
+// What is declared alone has no ops.
+// CHECK: func.func private @elsewhere(tensor<32xf32>) -> tensor<32xf32>
+func.func private @elsewhere(tensor<32xf32>) -> tensor<32xf32>

@@ -1,6 +1,7 @@
 //===- KernelRows.cpp - Kernels that have sums of rows --------------------===//
 
 #include "KernelRows.h"
+#include "ElementPuller.h"
 #include "Hfta/Conversion/LowerGpuKernels.h"
 #include "KernelProduct.h"
 
@@ -21,12 +22,35 @@ void KernelRows::mark(func::FuncOp kernel) const {
   for (ArrayRef<int64_t> own : axes)
     all.push_back(builder.getDenseI64ArrayAttr(own));
   kernel->setAttr(kRowAxesAttrName, builder.getArrayAttr(all));
-  if (!kernel->hasAttr(kSumLanesAttrName))
+  auto lanes = kernel->getAttrOfType<IntegerAttr>(kSumLanesAttrName);
+  ValueRange results = kernel.getBody().front().getTerminator()->getOperands();
+  if (int64_t run = chooseRun(results, lanes ? lanes.getInt() : 1); run > 1)
+    kernel->setAttr(kRunAttrName, builder.getI64IntegerAttr(run));
+  if (!lanes)
     return;
   if (isInside)
     kernel->setAttr(kLanesInsideAttrName, builder.getUnitAttr());
   else
     kernel->removeAttr(kLanesInsideAttrName);
+}
+
+int64_t KernelRows::chooseRun(ValueRange results, int64_t lanes) const {
+  int64_t run = kAccessBytes;
+  for (auto [number, result] : llvm::enumerate(results)) {
+    if (isOfRow(number))
+      continue;
+    ArrayRef<int64_t> own = getShape(result);
+    unsigned bits =
+        getElementTypeOrSelf(result.getType()).getIntOrFloatBitWidth();
+    // Vectors of single bits are packed, memory isn't.
+    if (bits < 8 ||
+        llvm::is_contained(axes[number], static_cast<int64_t>(own.size()) - 1))
+      return 1;
+    run = std::min<int64_t>(run, kAccessBytes * 8 / bits);
+    if (own.back() % run != 0)
+      return 1;
+  }
+  return length >= lanes * run ? run : 1;
 }
 
 /// Shapes and lengths, from the axes.

@@ -28,6 +28,11 @@ struct KernelRows {
   /// Whether neighbours in a row are neighbours in memory.
   bool isInside = false;
 
+  /// How many neighbours in a row each of the row's threads computes at a time,
+  /// as many as it reads and writes at once; 1 where these aren't neighbours in
+  /// memory.
+  int64_t chooseRun(ValueRange results, int64_t lanes) const;
+
   /// As attributes of the kernel.
   void mark(func::FuncOp kernel) const;
   static std::optional<KernelRows> get(func::FuncOp kernel);

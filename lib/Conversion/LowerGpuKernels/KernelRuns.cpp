@@ -52,7 +52,7 @@ static bool goesAlong(Operation *op) {
 }
 
 /// For each element how many threads share what there is of sums; none where
-/// they don't, or are neighbours, or go through rows.
+/// they don't, or are neighbours.
 static std::optional<int64_t> countThreads(func::FuncOp kernel) {
   bool hasLanes = llvm::any_of(getBody(kernel), [](Operation &op) {
     return op.hasAttr(kSumLanesAttrName);
@@ -60,8 +60,7 @@ static std::optional<int64_t> countThreads(func::FuncOp kernel) {
   if (!hasLanes)
     return 1;
   auto lanes = kernel->getAttrOfType<IntegerAttr>(kSumLanesAttrName);
-  if (!lanes || kernel->hasAttr(kLanesInsideAttrName) ||
-      kernel->hasAttr(kRowAxesAttrName))
+  if (!lanes || kernel->hasAttr(kLanesInsideAttrName))
     return std::nullopt;
   return lanes.getInt();
 }

@@ -256,6 +256,14 @@ LogicalResult KernelThreader::computeRuns(int64_t count) {
   return success();
 }
 
+static FailureOr<SmallVector<Value>> pullOne(ElementPuller &puller,
+                                             Value tensor, const Run &run) {
+  FailureOr<Value> element = puller.pull(tensor, run.indices);
+  if (failed(element))
+    return failure();
+  return SmallVector<Value>{*element};
+}
+
 /// The indices of an element of a row.
 static SmallVector<Value> placeInRow(ElementPuller &puller, OpBuilder &builder,
                                      ArrayRef<int64_t> shape,
@@ -277,44 +285,44 @@ static SmallVector<Value> placeInRow(ElementPuller &puller, OpBuilder &builder,
   return indices;
 }
 
-/// What belongs to the elements of a row, which the row's threads go through;
-/// before them, what doesn't depend on where in the row an element is.
+/// What belongs to the elements of a row, which the row's threads go through,
+/// `count` neighbours at a time; before them, what doesn't depend on where in
+/// the row an element is. All are computed before one is stored.
 LogicalResult KernelThreader::computeRowElements(ElementPuller &puller,
                                                  const KernelRows &rows,
                                                  ArrayRef<Value> row,
                                                  Value lane, int64_t lanes) {
   Location loc = kernel.getLoc();
+  auto run = kernel->getAttrOfType<IntegerAttr>(kRunAttrName);
+  int64_t count = run ? run.getInt() : 1;
+  Value first = puller.apply(builder.getAffineDimExpr(0) * count, lane);
   Value end = puller.index(rows.length);
-  Value step = puller.index(lanes), none = puller.index(0);
+  Value step = puller.index(lanes * count), none = puller.index(0);
   builder.setInsertionPointToEnd(to);
   if (isElement)
     end = arith::SelectOp::create(builder, loc, isElement, end, none);
-  auto loop = scf::ForOp::create(builder, loc, lane, end, step);
+  auto loop = scf::ForOp::create(builder, loc, first, end, step);
   puller.enter(loop.getBody(), loop, /*isConditional=*/false,
                /*diverges=*/true);
-  struct Element {
-    unsigned result;
-    Value value;
-    SmallVector<Value> indices;
-  };
-  SmallVector<Element> elements;
+  SmallVector<std::tuple<Value, SmallVector<Value>, Run>> runs;
   for (auto [number, tensor] :
        llvm::enumerate(from->getTerminator()->getOperands())) {
     if (rows.isOfRow(number))
       continue;
+    ArrayRef<int64_t> shape =
+        cast<RankedTensorType>(tensor.getType()).getShape();
     SmallVector<Value> indices = placeInRow(
-        puller, builder, cast<RankedTensorType>(tensor.getType()).getShape(),
-        rows.axes[number], row, loop.getInductionVar());
-    FailureOr<Value> element = puller.pull(tensor, indices);
-    if (failed(element))
+        puller, builder, shape, rows.axes[number], row, loop.getInductionVar());
+    Run own = {indices, static_cast<unsigned>(shape.size() - 1), count};
+    FailureOr<SmallVector<Value>> elements =
+        count > 1 ? puller.pullRun(tensor, own) : pullOne(puller, tensor, own);
+    if (failed(elements))
       return failure();
-    elements.push_back({static_cast<unsigned>(number), *element, indices});
+    runs.emplace_back(targets[number], *elements, own);
   }
+  for (auto &[target, elements, own] : runs)
+    puller.writeRun(target, elements, own);
   puller.leave();
-  builder.setInsertionPoint(loop.getBody()->getTerminator());
-  for (const Element &element : elements)
-    memref::StoreOp::create(builder, loc, element.value,
-                            targets[element.result], element.indices);
   return success();
 }
 

@@ -318,7 +318,7 @@ struct MapKernelsToGpuPass
     markSums(kernel, always);
     shareSums(kernel);
     if (std::optional<KernelRows> rows = findRows(kernel))
-      rows->mark(kernel);
+      return rows->mark(kernel);
     if (int64_t run = chooseRunLength(kernel, always); run > 1)
       kernel->setAttr(kRunAttrName,
                       Builder(&getContext()).getI64IntegerAttr(run));

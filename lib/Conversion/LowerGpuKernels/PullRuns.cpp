@@ -219,6 +219,11 @@ void ElementPuller::writeRun(Value memory, ArrayRef<Value> elements,
   Location loc = elements.front().getLoc();
   int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
   setInsertionPoint(scopes.size() - 1);
+  if (elements.size() == 1) {
+    memref::StoreOp::create(builder, loc, elements.front(), memory,
+                            run.indices);
+    return;
+  }
   Value vector = join(builder, loc, elements);
   auto stored = VectorType::get({run.count}, type.getElementType());
   if (vector.getType() != stored)

@@ -131,7 +131,7 @@ func.func private @narrow(%x: tensor<64x784xf32>, %w: tensor<512x784xf32>) -> te
 // Of a row's sum and what is made of it for the row's elements: whose rows these
 // are, and that a row's threads are neighbours, as its elements are.
 // CHECK-LABEL: func.func private @shared_rows(
-// CHECK-SAME: hfta.lanes_inside, hfta.row_axes = [array<i64: 0>, array<i64: 0>], hfta.sum_lanes = 128 : i64
+// CHECK-SAME: hfta.lanes_inside, hfta.row_axes = [array<i64: 0>, array<i64: 0>], hfta.run = 4 : i64, hfta.sum_lanes = 128 : i64
 func.func private @shared_rows(%x: tensor<64x1024xf32>) -> (tensor<64x1024xf32>, tensor<64xf32>) attributes {hfta.kernel} {
   %zero = arith.constant 0.0 : f32
   %rows = tensor.empty() : tensor<64xf32>

@@ -80,3 +80,34 @@ func.func private @many_columns(%x: tensor<4096x256xf32>, %y: tensor<256xf32>) -
   } -> tensor<256xf32>
   return %sum : tensor<256xf32>
 }
+
+// -----
+
+// What is made of a row's sum is computed and written four neighbours at a time, too.
+// MAP-LABEL: func.func private @quotients(
+// MAP-SAME: hfta.row_axes = [array<i64: 0>], hfta.run = 4 : i64
+// CHECK-LABEL: func.func private @quotients(
+// CHECK-SAME: %[[X:[^ ,:]+]]: memref<64x1024xf32>
+// CHECK: scf.for {{.*}} iter_args
+// CHECK: nvvm.barrier
+// CHECK: scf.for %[[I:.+]] = %{{.+}} to %{{.+}} step %{{.+}} {
+// CHECK: %[[FOUR:.+]] = vector.load %[[X]][%[[ROW:.+]], %[[I]]] {alignment = 16 : i64} : memref<64x1024xf32>, vector<4xf32>
+// CHECK-COUNT-4: arith.divf
+// CHECK: vector.store %{{.+}}, %[[X]][%[[ROW]], %[[I]]] {alignment = 16 : i64}
+func.func private @quotients(%x: tensor<64x1024xf32>) -> tensor<64x1024xf32> attributes {hfta.kernel, hfta.ties = array<i64: 0>} {
+  %zero = arith.constant 0.0 : f32
+  %rows = tensor.empty() : tensor<64xf32>
+  %all = tensor.empty() : tensor<64x1024xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%rows : tensor<64xf32>) -> tensor<64xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<64x1024xf32>) outs(%zeros : tensor<64xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<64xf32>
+  %part = linalg.generic {indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m)>, affine_map<(m, k) -> (m, k)>], iterator_types = ["parallel", "parallel"]} ins(%x, %sum : tensor<64x1024xf32>, tensor<64xf32>) outs(%all : tensor<64x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %t = arith.divf %a, %b : f32
+    linalg.yield %t : f32
+  } -> tensor<64x1024xf32>
+  return %part : tensor<64x1024xf32>
+}
