@@ -4,7 +4,7 @@
 #include "Faults.h"
 #include "Fibers.h"
 #include "Hfta/Conversion/EmulatedImage.h"
-#include "TensorCores.h"
+#include "ThreadCalls.h"
 
 #include <algorithm>
 #include <csetjmp>
@@ -74,19 +74,15 @@ hfta_cu_result emulation::loadModule(const void *image,
   out->shared = dlsym(out->library, emulated::kShared);
   auto *sharedBytes = static_cast<const uint64_t *>(
       dlsym(out->library, emulated::kSharedBytes));
-  auto *barrier =
-      static_cast<void (**)()>(dlsym(out->library, emulated::kBarrier));
-  auto *multiply = static_cast<decltype(&tensor_cores::multiply) *>(
-      dlsym(out->library, emulated::kMultiply));
-  auto *readTransposed = static_cast<decltype(&tensor_cores::readTransposed) *>(
-      dlsym(out->library, emulated::kReadTransposed));
-  if (!out->registers || !out->shared || !sharedBytes || !barrier ||
-      !multiply || !readTransposed)
+  if (!out->registers || !out->shared || !sharedBytes)
     return kInvalidImage;
   out->sharedBytes = *sharedBytes;
-  *barrier = waitAtBarrier;
-  *multiply = tensor_cores::multiply;
-  *readTransposed = tensor_cores::readTransposed;
+  for (const ThreadCall &call : getThreadCalls(waitAtBarrier)) {
+    auto *place = static_cast<void (**)()>(dlsym(out->library, call.symbol));
+    if (!place)
+      return kInvalidImage;
+    *place = call.function;
+  }
   tensor_cores::setChip(tensor_cores::Chip::get(getSettings().major));
   return kSuccess;
 }

@@ -14,8 +14,8 @@ using mlir::hfta::emulated::Factors;
 /// Words of a row of the left matrix, or a column of the right one.
 static constexpr unsigned kWords = 8;
 static constexpr unsigned kMostTerms = 2 * kWords;
-/// Rows and columns of matrices that are read transposed, and how many there
-/// are at most.
+/// Rows and columns of matrices that are read together, and how many there are
+/// at most.
 static constexpr unsigned kSize = 8, kMostMatrices = 4;
 
 //===----------------------------------------------------------------------===//
@@ -205,7 +205,8 @@ const float *tensor_cores::multiply(uint32_t factors, uint32_t lhs0,
   return thread.sums;
 }
 
-const uint32_t *tensor_cores::readTransposed(uint32_t count, const void *row) {
+const uint32_t *tensor_cores::readMatrices(uint32_t count, uint32_t transposes,
+                                           const void *row) {
   unsigned number = fibers::getThread(), inWarp = number % fibers::kWarp;
   Thread &thread = threads[number];
   Warp &warp = warps[number / fibers::kWarp];
@@ -213,10 +214,14 @@ const uint32_t *tensor_cores::readTransposed(uint32_t count, const void *row) {
   thread.next = 1 - which;
   std::memcpy(warp.rows[which][inWarp], row, sizeof(warp.rows[which][inWarp]));
   fibers::waitForWarp();
-  unsigned column = inWarp / 4, pair = inWarp % 4;
+  unsigned line = inWarp / 4, pair = inWarp % 4;
   for (unsigned i = 0; i < std::min(count, kMostMatrices); ++i) {
-    const auto *rows = warp.rows[which] + i * kSize + pair * 2;
-    thread.words[i] = rows[0][column] | uint32_t(rows[1][column]) << 16;
+    const auto *rows = warp.rows[which] + i * kSize;
+    const uint16_t low =
+        transposes ? rows[pair * 2][line] : rows[line][pair * 2];
+    const uint16_t high =
+        transposes ? rows[pair * 2 + 1][line] : rows[line][pair * 2 + 1];
+    thread.words[i] = low | uint32_t(high) << 16;
   }
   return thread.words;
 }

@@ -45,9 +45,11 @@ const float *multiply(uint32_t factors, uint32_t lhs0, uint32_t lhs1,
 /// Called by the threads of a warp together: where in memory the row begins,
 /// 8 elements of 16 bits, that is the thread's; those of `count` 8 by 8
 /// matrices, at most 4, are the first threads', in order. Returns of each
-/// matrix the word of the thread's two neighbours in a column, the first of
-/// them in the lower half, until it calls this again.
-const uint32_t *readTransposed(uint32_t count, const void *row);
+/// matrix the word of the thread's two neighbours, in a row or where it
+/// transposes (not 0) in a column, the first of them in the lower half, until
+/// it calls this again.
+const uint32_t *readMatrices(uint32_t count, uint32_t transposes,
+                             const void *row);
 
 } // namespace tensor_cores
 

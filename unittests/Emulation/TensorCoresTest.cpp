@@ -126,10 +126,11 @@ TEST(TensorCores, F16HasFiveBitsOfExponent) {
 /// Of each matrix 8 rows of elements that say where they are.
 struct Matrices {
   uint16_t elements[4][8][8];
-  uint32_t count, words[fibers::kWarp][4];
+  uint32_t count, transposes, words[fibers::kWarp][4];
   unsigned next = 0;
 
-  explicit Matrices(uint32_t count) : count(count), words() {
+  Matrices(uint32_t count, uint32_t transposes)
+      : count(count), transposes(transposes), words() {
     for (unsigned matrix = 0; matrix < 4; ++matrix)
       for (unsigned row = 0; row < 8; ++row)
         for (unsigned column = 0; column < 8; ++column)
@@ -144,8 +145,8 @@ void readTwice(void *argument) {
   // What the first call read is still right where others are at the second.
   for (unsigned round = 0; round < 2; ++round) {
     unsigned matrix = lane / 8 % matrices.count;
-    const uint32_t *words = tensor_cores::readTransposed(
-        matrices.count,
+    const uint32_t *words = tensor_cores::readMatrices(
+        matrices.count, matrices.transposes,
         matrices.elements[round == 0 ? matrix : matrices.count - 1 - matrix]
                          [lane % 8]);
     for (uint32_t i = 0; i < matrices.count && round == 0; ++i)
@@ -158,19 +159,28 @@ unsigned chooseLast(void *argument) {
          static_cast<Matrices *>(argument)->next++ % fibers::kWarp;
 }
 
+/// What a warp has read, where the second one of a thread's neighbours is
+/// `toNext` elements behind the first.
+void checkMatrices(uint32_t count, uint32_t transposes, unsigned toNext) {
+  Matrices matrices(count, transposes);
+  ASSERT_TRUE(fibers::run(fibers::kWarp, readTwice, chooseLast, &matrices));
+  for (unsigned lane = 0; lane < fibers::kWarp; ++lane)
+    for (uint32_t i = 0; i < count; ++i) {
+      unsigned first = lane % 4 * 2, line = lane / 4;
+      unsigned at = transposes ? 10 * first + line : 10 * line + first;
+      EXPECT_EQ(matrices.words[lane][i] & 0xFFFF, 100 * i + at);
+      EXPECT_EQ(matrices.words[lane][i] >> 16, 100 * i + at + toNext);
+    }
+}
+
 TEST(TensorCores, AWarpReadsMatricesTransposed) {
-  for (uint32_t count : {2U, 4U}) {
-    Matrices matrices(count);
-    ASSERT_TRUE(fibers::run(fibers::kWarp, readTwice, chooseLast, &matrices));
-    for (unsigned lane = 0; lane < fibers::kWarp; ++lane)
-      for (uint32_t i = 0; i < count; ++i) {
-        unsigned row = lane % 4 * 2, column = lane / 4;
-        EXPECT_EQ(matrices.words[lane][i] & 0xFFFF,
-                  100 * i + 10 * row + column);
-        EXPECT_EQ(matrices.words[lane][i] >> 16,
-                  100 * i + 10 * (row + 1) + column);
-      }
-  }
+  for (uint32_t count : {2U, 4U})
+    checkMatrices(count, /*transposes=*/1, /*toNext=*/10);
+}
+
+TEST(TensorCores, AWarpReadsMatricesAsTheyAre) {
+  for (uint32_t count : {2U, 4U})
+    checkMatrices(count, /*transposes=*/0, /*toNext=*/1);
 }
 
 } // namespace

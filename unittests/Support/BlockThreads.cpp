@@ -2,8 +2,7 @@
 
 #include "BlockThreads.h"
 #include "Fibers.h"
-#include "Hfta/Conversion/EmulatedImage.h"
-#include "TensorCores.h"
+#include "ThreadCalls.h"
 
 #include <cstring>
 
@@ -11,25 +10,25 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 bool BlockThreads::load(ExecutionEngine &engine) {
-  void *places[5];
-  const char *names[] = {emulated::kShared, emulated::kSharedBytes,
-                         emulated::kBarrier, emulated::kMultiply,
-                         emulated::kReadTransposed};
-  for (auto [name, place] : llvm::zip(names, places)) {
-    llvm::Expected<void *> found = engine.lookup(name);
-    if (!found) {
-      llvm::consumeError(found.takeError());
+  auto find = [&](const char *symbol) -> void * {
+    llvm::Expected<void *> found = engine.lookup(symbol);
+    if (found)
+      return *found;
+    llvm::consumeError(found.takeError());
+    return nullptr;
+  };
+  shared = static_cast<char *>(find(emulated::kShared));
+  auto *bytes = static_cast<uint64_t *>(find(emulated::kSharedBytes));
+  if (!shared || !bytes)
+    return false;
+  sharedBytes = *bytes;
+  for (const emulation::ThreadCall &call :
+       emulation::getThreadCalls(fibers::wait)) {
+    auto *place = static_cast<void (**)()>(find(call.symbol));
+    if (!place)
       return false;
-    }
-    place = *found;
+    *place = call.function;
   }
-  shared = static_cast<char *>(places[0]);
-  sharedBytes = *static_cast<uint64_t *>(places[1]);
-  *static_cast<void (**)()>(places[2]) = fibers::wait;
-  *static_cast<decltype(&tensor_cores::multiply) *>(places[3]) =
-      tensor_cores::multiply;
-  *static_cast<decltype(&tensor_cores::readTransposed) *>(places[4]) =
-      tensor_cores::readTransposed;
   return true;
 }
 

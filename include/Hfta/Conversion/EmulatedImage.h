@@ -36,8 +36,8 @@ inline constexpr char kBarrier[] = "hfta_emulated_barrier";
 /// sets.
 inline constexpr char kMultiply[] = "hfta_emulated_multiply";
 
-/// The same of what they call to read small matrices transposed.
-inline constexpr char kReadTransposed[] = "hfta_emulated_read_transposed";
+/// The same of what they call to read small matrices.
+inline constexpr char kReadMatrices[] = "hfta_emulated_read_matrices";
 
 /// What is multiplied, as that function is told.
 enum class Factors { kBf16, kTf32, kF16 };

@@ -105,7 +105,7 @@ private:
   Value callThrough(OpBuilder &builder, Location loc, LLVM::GlobalOp pointer,
                     Type result, ValueRange arguments);
 
-  LLVM::GlobalOp registers, barrier, multiply, readTransposed;
+  LLVM::GlobalOp registers, barrier, multiply, readMatrices;
 };
 } // namespace
 
@@ -133,8 +133,7 @@ void EmulateGpuPass::createGlobals() {
   Type pointer = LLVM::LLVMPointerType::get(&getContext());
   barrier = createGlobal(emulated::kBarrier, pointer, Attribute());
   multiply = createGlobal(emulated::kMultiply, pointer, Attribute());
-  readTransposed =
-      createGlobal(emulated::kReadTransposed, pointer, Attribute());
+  readMatrices = createGlobal(emulated::kReadMatrices, pointer, Attribute());
 }
 
 /// One block runs at a time: what kernels share is the same memory.
@@ -291,14 +290,17 @@ LogicalResult EmulateGpuPass::replaceRead(NVVM::LdMatrixOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
   NVVM::LdStMatrixShapeAttr shape = op.getShape();
-  if (op.getLayout() != NVVM::MMALayout::col || shape.getM() != 8 ||
-      shape.getN() != 8 || op.getEltType() != NVVM::LdStMatrixEltType::B16)
+  if (shape.getM() != 8 || shape.getN() != 8 ||
+      op.getEltType() != NVVM::LdStMatrixEltType::B16)
     return op.emitError("isn't emulated");
-  Value count = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(),
-                                         static_cast<int64_t>(op.getNum()));
+  auto number = [&](int64_t value) -> Value {
+    return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), value);
+  };
+  Value count = number(op.getNum());
+  Value transposes = number(op.getLayout() == NVVM::MMALayout::col);
   Value row = LLVM::AddrSpaceCastOp::create(
       builder, loc, LLVM::LLVMPointerType::get(&getContext()), op.getPtr());
-  replaceByCall(op, readTransposed, {count, row});
+  replaceByCall(op, readMatrices, {count, transposes, row});
   return success();
 }
 

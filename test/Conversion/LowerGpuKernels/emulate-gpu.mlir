@@ -61,14 +61,15 @@ llvm.func @multiplies(%x: !llvm.ptr, %word: i32) attributes {nvvm.kernel} {
 
 // -----
 
-// So do they read matrices transposed.
+// So do they read matrices, here transposed.
 // CHECK-LABEL: llvm.func internal @reads(
 // CHECK: %[[SHARED:.+]] = llvm.mlir.addressof @hfta_emulated_shared : !llvm.ptr<3>
 // CHECK: %[[COUNT:.+]] = llvm.mlir.constant(2 : i{{.+}}) : i32
+// CHECK: %[[TRANSPOSES:.+]] = llvm.mlir.constant(1 : i{{.+}}) : i32
 // CHECK: %[[ROW:.+]] = llvm.addrspacecast %[[SHARED]] : !llvm.ptr<3> to !llvm.ptr
-// CHECK: %[[PLACE:.+]] = llvm.mlir.addressof @hfta_emulated_read_transposed
+// CHECK: %[[PLACE:.+]] = llvm.mlir.addressof @hfta_emulated_read_matrices
 // CHECK: %[[READ:.+]] = llvm.load %[[PLACE]]
-// CHECK: %[[WORDS:.+]] = llvm.call %[[READ]](%[[COUNT]], %[[ROW]]) : !llvm.ptr, (i32, !llvm.ptr) -> !llvm.ptr
+// CHECK: %[[WORDS:.+]] = llvm.call %[[READ]](%[[COUNT]], %[[TRANSPOSES]], %[[ROW]]) : !llvm.ptr, (i32, i32, !llvm.ptr) -> !llvm.ptr
 // CHECK: llvm.load %[[WORDS]] : !llvm.ptr -> !llvm.struct<(i32, i32)>
 // CHECK: llvm.func @reads$block(
 llvm.mlir.global private @shared() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<256 x i8> {
@@ -85,9 +86,9 @@ llvm.func @reads(%x: !llvm.ptr) attributes {nvvm.kernel} {
 
 // -----
 
-llvm.func @reads_rows(%row: !llvm.ptr<3>) attributes {nvvm.kernel} {
+llvm.func @reads_bytes(%row: !llvm.ptr<3>) attributes {nvvm.kernel} {
   // expected-error @+1 {{isn't emulated}}
-  %0 = nvvm.ldmatrix %row {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<row>, num = 1 : i32, shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>} : (!llvm.ptr<3>) -> i32
+  %0 = nvvm.ldmatrix %row {eltType = #nvvm.ld_st_matrix_elt_type<b8>, layout = #nvvm.mma_layout<col>, num = 1 : i32, shape = #nvvm.ld_st_matrix_shape<m = 16, n = 16>} : (!llvm.ptr<3>) -> !llvm.struct<(i32, i32)>
   llvm.return
 }
 

@@ -1,0 +1,40 @@
+//===- ThreadCalls.h - What the threads of an image call --------*- C++ -*-===//
+//
+// Whoever runs an image's kernels says what the functions are that its threads
+// call: the emulated driver, and tests that run kernels in the process.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_EMULATION_THREADCALLS_H
+#define HFTA_EMULATION_THREADCALLS_H
+
+#include "Hfta/Conversion/EmulatedImage.h"
+#include "TensorCores.h"
+
+#include <array>
+
+namespace emulation {
+
+/// A symbol of the image, a pointer to a function, and the function.
+struct ThreadCall {
+  const char *symbol;
+  void (*function)();
+};
+
+template <typename Function>
+ThreadCall makeThreadCall(const char *symbol, Function *function) {
+  return {symbol, reinterpret_cast<void (*)()>(function)};
+}
+
+/// All of them, of which `wait` is the barrier of a block.
+inline auto getThreadCalls(void (*wait)()) {
+  using namespace mlir::hfta::emulated;
+  return std::array{
+      makeThreadCall(kBarrier, wait),
+      makeThreadCall(kMultiply, tensor_cores::multiply),
+      makeThreadCall(kReadMatrices, tensor_cores::readMatrices),
+  };
+}
+
+} // namespace emulation
+
+#endif // HFTA_EMULATION_THREADCALLS_H
