@@ -106,6 +106,20 @@ Value ElementPuller::apply(AffineExpr expression, ArrayRef<Value> operands) {
                            builder, builder.getUnknownLoc(), map, inputs));
 }
 
+Value ElementPuller::exclusiveOr(Value lhs, Value rhs) {
+  for (auto [none, other] : {std::pair(lhs, rhs), std::pair(rhs, lhs)})
+    if (getConstantIntValue(none) == 0)
+      return other;
+  // No op makes the address of a name.
+  static const char name = 0;
+  Key key = {&name, lhs.getAsOpaquePointer(), rhs.getAsOpaquePointer()};
+  if (Value known = recall(key))
+    return known;
+  setInsertionPoint(findLevel({lhs, rhs}));
+  return remember(
+      key, arith::XOrIOp::create(builder, builder.getUnknownLoc(), lhs, rhs));
+}
+
 SmallVector<Value> ElementPuller::delinearize(AffineExpr number,
                                               ArrayRef<Value> operands,
                                               ArrayRef<int64_t> shape) {

@@ -105,6 +105,8 @@ public:
 
   /// An affine expression of indices.
   Value apply(AffineExpr expression, ArrayRef<Value> operands);
+  /// Of two indices the bits that only one of them has.
+  Value exclusiveOr(Value lhs, Value rhs);
   Value index(int64_t value);
   /// A constant, once for all.
   Value pullSplat(TypedAttr value);

@@ -5,11 +5,18 @@
 // mma.m16n8k16" and "for mma.m16n8k8". In words, both are alike: an operand's
 // step is 8 words of 16 rows, or of 8 columns.
 //
-// Of an operand whose neighbours in memory are neighbouring rows, or columns,
-// threads share it as it lies there, term by term. Two terms that are a word
-// are then put together where they are read, by `ldmatrix`, which transposes
-// small matrices of 16-bit elements: its thread of number 8 * i + j says where
-// the row j of the ith matrix begins.
+// What threads share of an operand are rows of units of 16 bytes: a place's
+// terms, or, where neighbours in memory are neighbouring rows of the product,
+// or columns, a term's places, as they lie in memory. `ldmatrix` reads small
+// matrices of them, whose rows are units: its thread of number 8 * i + j says
+// where the row j of the ith matrix begins. Of elements of 16 bits it
+// transposes those of a term's places, two terms of which are then a word.
+//
+// Shared memory has 32 banks of words, each of which gives one at a time, so
+// that the 8 units that are read or written at once should be in different
+// ones: those of a row, which threads write, and those of one number of 8 rows,
+// which are a matrix. So the units of each line of 128 bytes are in another
+// order, that of their numbers' exclusive or with that of the line.
 //===----------------------------------------------------------------------===//
 
 #include "TensorTiles.h"
@@ -30,13 +37,11 @@ using namespace mlir::hfta;
 static constexpr int64_t kWarp = 32, kQuad = 4;
 /// Words of a step, and those that a thread stores at once.
 static constexpr int64_t kStepWords = 8, kUnitWords = 4;
-/// Behind each place's words, so that neighbours begin in other banks.
-static constexpr int64_t kPadding = 4;
-/// The same behind each term's elements, words or half of them.
-static constexpr int64_t kTermPadding = 8;
+/// Of such a unit, and units that lie in all banks together.
 static constexpr uint64_t kUnitBytes = 16;
-/// Rows of what `ldmatrix` reads, and elements of these.
-static constexpr int64_t kMatrix = 8;
+static constexpr int64_t kLineUnits = 8;
+/// Rows of a matrix that `ldmatrix` reads, and how many of these.
+static constexpr int64_t kMatrix = 8, kMostMatrices = 4;
 
 std::optional<TensorFactors> TensorFactors::get(linalg::GenericOp op) {
   auto type = op->getAttrOfType<TypeAttr>(HftaDialect::kMultiplyAttrName);
@@ -74,15 +79,46 @@ void TensorTiles::chooseUnits(Side &side) {
     side.along = loop;
 }
 
-/// [tile, words], or [terms, tile].
 Value TensorTiles::allocate(const Side &side) {
-  if (side.along)
-    return memory.allocate(
-        loc, {tile.groups, 2, tile.terms, side.tile + kTermPadding},
-        builder.getIntegerType(32 / factors.ofWord()));
-  return memory.allocate(loc,
-                         {tile.groups, 2, side.tile, countWords() + kPadding},
-                         builder.getI32Type());
+  return memory.allocate(loc, {tile.groups * 2 * countBufferElements(side)},
+                         getSharedType());
+}
+
+/// A row and a column of a side's memory, expressions of some values, and so
+/// many further ones, multiples of 8 rows and of units. Threads that read
+/// single words read neighbours of two units, of 4 rows.
+TensorTiles::Place TensorTiles::placeAt(const Side &side, AffineExpr row,
+                                        AffineExpr column, ArrayRef<Value> of,
+                                        int64_t furtherRows,
+                                        int64_t furtherColumns) {
+  int64_t ofRow = countRowElements(side), furtherUnits = furtherColumns / unit;
+  int64_t inLine = std::min(ofRow / unit, kLineUnits);
+  AffineExpr own = column.floorDiv(unit) + furtherUnits % inLine;
+  AffineExpr line = row.floorDiv(kLineUnits / inLine);
+  AffineExpr turn = line * (isReadByWord(side) ? 2 : 1) % inLine;
+  Value other = puller.exclusiveOr(apply(own % inLine, of), apply(turn, of));
+  AffineExpr moved = builder.getAffineDimExpr(of.size());
+  AffineExpr ofGroup = builder.getAffineDimExpr(of.size() + 1);
+  SmallVector<Value> operands(of);
+  operands.append({other, group});
+  return {apply(ofGroup * (2 * countBufferElements(side)) + row * ofRow +
+                    (own - own % inLine + moved) * unit + column % unit,
+                operands),
+          furtherRows * ofRow + (furtherUnits - furtherUnits % inLine) * unit};
+}
+
+/// The number of an element in a side's memory.
+Value TensorTiles::locate(OpBuilder &b, const Side &side, const Place &place,
+                          Value buffer) const {
+  constexpr auto kNeverWraps =
+      arith::IntegerOverflowFlags::nsw | arith::IntegerOverflowFlags::nuw;
+  Value size = puller.index(countBufferElements(side));
+  Value begin = arith::MulIOp::create(b, loc, buffer, size, kNeverWraps);
+  Value own = arith::AddIOp::create(b, loc, place.own, begin, kNeverWraps);
+  if (place.further == 0)
+    return own;
+  return arith::AddIOp::create(b, loc, own, puller.index(place.further),
+                               kNeverWraps);
 }
 
 /// Of the part of the warp of a thread of this number, d0, in its group.
@@ -105,11 +141,10 @@ void TensorTiles::placeInTile() {
 
 void TensorTiles::prepare(Side &side) {
   ProductTiles::prepare(side);
-  if (side.along)
-    return;
-  for (Value term : side.terms)
-    words[side.of->operand].push_back(
-        apply(d0.floorDiv(factors.ofWord()), term));
+  for (auto [term, place] : llvm::zip(side.terms, side.places))
+    units[side.of->operand].push_back(
+        side.along ? placeAt(side, d0, d1, {term, place})
+                   : placeAt(side, d0, d1, {place, term}));
 }
 
 /// Of a result a thread has two rows and two neighbouring columns.
@@ -179,73 +214,84 @@ Value TensorTiles::packUnit(OpBuilder &b, ArrayRef<Value> elements) const {
 
 void TensorTiles::storeUnit(OpBuilder &b, const Side &side, size_t number,
                             ArrayRef<Value> elements, Value buffer) {
-  Value vector = packUnit(b, elements);
-  SmallVector<Value> indices = {group, buffer};
-  if (side.along) {
-    indices.append({side.terms[number], side.places[number]});
-    Type element = cast<MemRefType>(side.memory.getType()).getElementType();
-    vector = vector::BitCastOp::create(b, loc, VectorType::get({unit}, element),
-                                       vector);
-  } else {
-    indices.append({side.places[number], words[side.of->operand][number]});
-  }
-  vector::StoreOp::create(b, loc, vector, side.memory, indices,
+  Value vector = vector::BitCastOp::create(
+      b, loc, VectorType::get({unit}, getSharedType()), packUnit(b, elements));
+  Value place = locate(b, side, units[side.of->operand][number], buffer);
+  vector::StoreOp::create(b, loc, vector, side.memory, place,
                           /*nontemporal=*/false, llvm::MaybeAlign(kUnitBytes));
 }
 
-/// Of a part's small matrix of this number: the words of this step.
-SmallVector<Value> TensorTiles::readFragment(const Side &side, Value buffer,
-                                             int64_t tile, int64_t step) {
+/// Of a part's small matrix that begins with this place: the words of a step.
+SmallVector<Value> TensorTiles::readWords(const Side &side, Value buffer,
+                                          int64_t first, int64_t step) {
   bool isLeft = side.of->operand == 0;
-  if (side.along && factors.ofWord() > 1)
-    return readTransposed(side, buffer, tile, step);
-  int64_t first = tile * (isLeft ? kRows : kColumns);
-  SmallVector<Value> fragment;
+  SmallVector<Value> words;
   for (int64_t half = 0; half < 2; ++half)
     for (int64_t lower = 0; lower < (isLeft ? 2 : 1); ++lower) {
-      Value place =
-          apply(d0 + first + lower * (kRows / 2), readPlaces[side.of->operand]);
-      Value word =
-          apply(d0 + step * kStepWords + half * (kStepWords / 2), inQuad);
-      SmallVector<Value> indices = {group, buffer, place, word};
-      if (side.along)
-        std::swap(indices[2], indices[3]);
+      Place place = placeAt(side, d0 + half * (kStepWords / 2), d1,
+                            {inQuad, readPlaces[side.of->operand]},
+                            step * kStepWords, first + lower * (kRows / 2));
       toEnd();
-      fragment.push_back(
-          memref::LoadOp::create(builder, loc, side.memory, indices));
+      words.push_back(memref::LoadOp::create(
+          builder, loc, side.memory, locate(builder, side, place, buffer)));
     }
-  return fragment;
+  return words;
 }
 
-/// Of a left operand the matrices below each other come first, then those of
-/// the step's other terms. Where there are half as many, threads of the warp's
-/// other half say the same again, which nobody hears.
-SmallVector<Value> TensorTiles::readTransposed(const Side &side, Value buffer,
-                                               int64_t tile, int64_t step) {
-  bool isLeft = side.of->operand == 0;
-  int64_t below = isLeft ? 2 : 1, count = 2 * below;
+/// Of a part's places from this one on: the words of so many matrices. Of a
+/// left operand those below each other come first, then those of the step's
+/// other terms; of a right one all of a column's. Where there are half as many,
+/// threads of the warp's other half say the same again, which nobody hears.
+SmallVector<Value> TensorTiles::readMatrices(const Side &side, Value buffer,
+                                             int64_t first, int64_t count,
+                                             int64_t step) {
   AffineExpr lane = d0 % (count * kMatrix);
   AffineExpr matrix = lane.floorDiv(kMatrix);
-  AffineExpr firstTerm = matrix.floorDiv(below) * kMatrix + lane % kMatrix;
-  AffineExpr firstPlace = getFirst(side) + matrix % below * kMatrix;
-  Value term = apply(firstTerm + step * factors.ofStep(), inGroup);
-  Value place = apply(firstPlace + tile * (isLeft ? kRows : kColumns), inGroup);
+  bool isLeft = side.of->operand == 0;
+  AffineExpr below = isLeft ? matrix % 2 : matrix.floorDiv(2);
+  AffineExpr half = isLeft ? matrix.floorDiv(2) : matrix % 2;
+  AffineExpr begin = getFirst(side) + below * kMatrix;
+  Place place = side.along
+                    ? placeAt(side, half * kMatrix + lane % kMatrix, begin,
+                              inGroup, step * factors.ofStep(), first)
+                    : placeAt(side, begin + lane % kMatrix, half * unit,
+                              inGroup, first, step * factors.ofStep());
   toEnd();
   int64_t ofWord = factors.ofWord();
-  auto type =
-      VectorType::get({count, ofWord},
-                      cast<MemRefType>(side.memory.getType()).getElementType());
   Value matrices = nvgpu::LdMatrixOp::create(
-      builder, loc, type, side.memory, {group, buffer, term, place},
-      /*transpose=*/true, static_cast<int32_t>(count));
+      builder, loc, VectorType::get({count, ofWord}, getSharedType()),
+      side.memory, locate(builder, side, place, buffer),
+      /*transpose=*/side.along.has_value(), static_cast<int32_t>(count));
   auto wordType = VectorType::get({1}, builder.getI32Type());
-  SmallVector<Value> fragment;
+  SmallVector<Value> words;
   for (int64_t i = 0; i < count; ++i) {
     Value pair = vector::ExtractOp::create(builder, loc, matrices, i);
     Value word = vector::BitCastOp::create(builder, loc, wordType, pair);
-    fragment.push_back(vector::ExtractOp::create(builder, loc, word, 0));
+    words.push_back(vector::ExtractOp::create(builder, loc, word, 0));
   }
-  return fragment;
+  return words;
+}
+
+/// Of all small matrices of a part that instructions take: the words of a step.
+SmallVector<SmallVector<Value>>
+TensorTiles::readFragments(const Side &side, Value buffer, int64_t step) {
+  bool isLeft = side.of->operand == 0;
+  int64_t places = isLeft ? kRows : kColumns, ofFragment = isLeft ? 4 : 2;
+  int64_t count = side.ofThread / 2 * ofFragment;
+  SmallVector<Value> words;
+  while (static_cast<int64_t>(words.size()) < count) {
+    auto read = static_cast<int64_t>(words.size());
+    int64_t first = read / ofFragment * places;
+    llvm::append_range(
+        words, isReadByWord(side)
+                   ? readWords(side, buffer, first, step)
+                   : readMatrices(side, buffer, first,
+                                  std::min(count - read, kMostMatrices), step));
+  }
+  SmallVector<SmallVector<Value>> fragments;
+  for (int64_t begin = 0; begin < count; begin += ofFragment)
+    fragments.emplace_back(ArrayRef(words).slice(begin, ofFragment));
+  return fragments;
 }
 
 /// Words as the instruction's op has them: pairs of f16 are vectors.
@@ -284,12 +330,9 @@ void TensorTiles::multiply(ArrayRef<Value> lhs, ArrayRef<Value> rhs,
 SmallVector<Value> TensorTiles::addTerms(Value buffer, ArrayRef<Value> before) {
   SmallVector<Value> sums(before);
   int64_t rows = tile.threadRows / 2, columns = tile.threadColumns / 2;
-  for (int64_t step = 0; step < countWords() / kStepWords; ++step) {
-    SmallVector<SmallVector<Value>> lhs, rhs;
-    for (int64_t i = 0; i < rows; ++i)
-      lhs.push_back(readFragment(sides[0], buffer, i, step));
-    for (int64_t j = 0; j < columns; ++j)
-      rhs.push_back(readFragment(sides[1], buffer, j, step));
+  for (int64_t step = 0; step < tile.terms / factors.ofStep(); ++step) {
+    SmallVector<SmallVector<Value>> lhs = readFragments(sides[0], buffer, step);
+    SmallVector<SmallVector<Value>> rhs = readFragments(sides[1], buffer, step);
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < columns; ++j) {
         SmallVector<Value *> own;

@@ -46,17 +46,47 @@ protected:
   SmallVector<Value> addTerms(Value buffer, ArrayRef<Value> sums) override;
 
 private:
-  int64_t countWords() const { return tile.terms / factors.ofWord(); }
+  /// So many elements behind the beginning of a side's buffer: those that a
+  /// thread has to compute, and others that are the same for all threads.
+  struct Place {
+    Value own;
+    int64_t further;
+  };
+
+  // Of what is shared of a side.
+  Type getSharedType() { return builder.getIntegerType(32 / factors.ofWord()); }
+  int64_t countRows(const Side &side) const {
+    return side.along ? tile.terms : side.tile;
+  }
+  int64_t countRowElements(const Side &side) const {
+    return side.along ? side.tile : tile.terms;
+  }
+  int64_t countBufferElements(const Side &side) const {
+    return countRows(side) * countRowElements(side);
+  }
+  /// Whether a thread reads it word by word: those that `ldmatrix` would have
+  /// to transpose it can't.
+  bool isReadByWord(const Side &side) const {
+    return side.along && factors.ofWord() == 1;
+  }
+  Place placeAt(const Side &side, AffineExpr row, AffineExpr column,
+                ArrayRef<Value> of, int64_t furtherRows = 0,
+                int64_t furtherColumns = 0);
+  Value locate(OpBuilder &b, const Side &side, const Place &place,
+               Value buffer) const;
+
   void chooseUnits(Side &side);
   AffineExpr getFirst(const Side &side) const;
   Value packWord(OpBuilder &b, ArrayRef<Value> elements) const;
   Value packUnit(OpBuilder &b, ArrayRef<Value> elements) const;
   SmallVector<Value> toFactors(ArrayRef<Value> words);
   Value placeHalf(OpBuilder &b, Value element, bool isUpper) const;
-  SmallVector<Value> readFragment(const Side &side, Value buffer, int64_t tile,
-                                  int64_t step);
-  SmallVector<Value> readTransposed(const Side &side, Value buffer,
-                                    int64_t tile, int64_t step);
+  SmallVector<Value> readWords(const Side &side, Value buffer, int64_t first,
+                               int64_t step);
+  SmallVector<Value> readMatrices(const Side &side, Value buffer, int64_t first,
+                                  int64_t count, int64_t step);
+  SmallVector<SmallVector<Value>> readFragments(const Side &side, Value buffer,
+                                                int64_t step);
   void multiply(ArrayRef<Value> lhs, ArrayRef<Value> rhs,
                 MutableArrayRef<Value *> sums);
 
@@ -67,9 +97,8 @@ private:
   std::array<Value, 2> readPlaces;
   /// The first column that a thread has of it.
   Value column;
-  /// Of both sides: of each unit of terms that a thread computes the first
-  /// word.
-  std::array<SmallVector<Value>, 2> words;
+  /// Of both sides: where the units lie that a thread computes.
+  std::array<SmallVector<Place>, 2> units;
 };
 
 } // namespace mlir::hfta

@@ -438,14 +438,15 @@ func.func private @tiles(%x: tensor<4x18xf32>, %w: tensor<5x18xf32>) -> tensor<4
 // words of two neighbouring terms each, and has four sums.
 // CHECK-LABEL: func.func private @tensor_cores(
 // CHECK-SAME: hfta.block_threads = 64 : i64, hfta.items = 64 : i64, hfta.kernel
-// CHECK-COUNT-2: memref.view %{{.+}} : memref<3072xi8, 3> to memref<1x2x16x12xi32, 3>
+// CHECK-COUNT-2: memref.view %{{.+}} : memref<2048xi8, 3> to memref<512xi16, 3>
 // CHECK: nvvm.barrier
 // CHECK: %[[SUMS:.+]]:4 = scf.for {{.*}} iter_args(%[[A:.+]] = %{{.+}}, %[[B:.+]] = %{{.+}}, %[[C:.+]] = %{{.+}}, %[[D:.+]] = %{{.+}}) -> (f32, f32, f32, f32)
-// CHECK-COUNT-6: memref.load %{{.+}} : memref<1x2x16x12xi32, 3>
+// CHECK: nvgpu.ldmatrix %{{.+}} {numTiles = 4 : i32, transpose = false} : memref<512xi16, 3> -> vector<4x2xi16>
+// CHECK: nvgpu.ldmatrix %{{.+}} {numTiles = 2 : i32, transpose = false} : memref<512xi16, 3> -> vector<2x2xi16>
 // CHECK: %[[NEXT:.+]] = nvvm.mma.sync A[{{.*}}] B[{{.*}}] C[%[[A]], %[[B]], %[[C]], %[[D]]] {{.*}}multiplicandAPtxType = #nvvm.mma_type<bf16>{{.*}}shape = #nvvm.shape<m = 16, n = 8, k = 16>
 // CHECK: llvm.extractvalue %[[NEXT]][0]
 // CHECK-NOT: nvvm.mma.sync
-// CHECK: vector.store %{{.+}}, %{{.+}} {alignment = 16 : i64} : memref<1x2x16x12xi32, 3>, vector<4xi32>
+// CHECK: vector.store %{{.+}}, %{{.+}} {alignment = 16 : i64} : memref<512xi16, 3>, vector<8xi16>
 // CHECK: nvvm.barrier
 func.func private @tensor_cores(%x: tensor<16x32xf32>, %w: tensor<16x32xf32>) -> tensor<16x16xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
   %zero = arith.constant 0.0 : f32
@@ -471,7 +472,8 @@ func.func private @tensor_cores(%x: tensor<16x32xf32>, %w: tensor<16x32xf32>) ->
 // CHECK: } else {
 // CHECK: scf.yield %{{.+}} : vector<8xi16>
 // CHECK: %[[WORDS:.+]] = vector.bitcast %[[PADDED]] : vector<8xi16> to vector<4xi32>
-// CHECK: vector.store %[[WORDS]], %{{.+}} {alignment = 16 : i64} : memref<1x2x16x12xi32, 3>, vector<4xi32>
+// CHECK: %[[HALVES:.+]] = vector.bitcast %[[WORDS]] : vector<4xi32> to vector<8xi16>
+// CHECK: vector.store %[[HALVES]], %{{.+}} {alignment = 16 : i64} : memref<512xi16, 3>, vector<8xi16>
 // CHECK: vector.load %[[W]][{{.+}}] {alignment = 16 : i64} : memref<16x3x16xbf16>, vector<8xbf16>
 // CHECK-NOT: memref.load %[[X]]
 // CHECK: return
@@ -530,19 +532,19 @@ func.func private @short_rows(%x: tensor<16x3x12xf32>, %w: tensor<16x3x12xf32>) 
 // shared term by term, and their warp reads small matrices of them transposed.
 // CHECK-LABEL: func.func private @along(
 // CHECK-SAME: %[[X:[^ ,:]+]]: memref<30x24xbf16>, %[[W:[^ ,:]+]]: memref<30x16xbf16>
-// CHECK-DAG: memref.view %{{.+}} : memref<3072xi8, 3> to memref<1x2x16x24xi16, 3>
+// CHECK-DAG: memref.view %{{.+}} : memref<2048xi8, 3> to memref<512xi16, 3>
 // CHECK: %[[READ:.+]] = scf.if %{{.+}} -> (vector<8xi16>) {
 // CHECK-NEXT: vector.load %[[X]][{{.+}}] {alignment = 16 : i64} : memref<30x24xbf16>, vector<8xbf16>
 // CHECK: %[[WORDS:.+]] = vector.bitcast %[[READ]] : vector<8xi16> to vector<4xi32>
 // CHECK: %[[HALVES:.+]] = vector.bitcast %[[WORDS]] : vector<4xi32> to vector<8xi16>
-// CHECK: vector.store %[[HALVES]], %{{.+}} {alignment = 16 : i64} : memref<1x2x16x24xi16, 3>, vector<8xi16>
+// CHECK: vector.store %[[HALVES]], %{{.+}} {alignment = 16 : i64} : memref<512xi16, 3>, vector<8xi16>
 // CHECK: vector.load %[[W]][{{.+}}] {alignment = 16 : i64} : memref<30x16xbf16>, vector<8xbf16>
 // CHECK: scf.for
-// CHECK: %[[LEFT:.+]] = nvgpu.ldmatrix %{{.+}} {numTiles = 4 : i32, transpose = true} : memref<1x2x16x24xi16, 3> -> vector<4x2xi16>
+// CHECK: %[[LEFT:.+]] = nvgpu.ldmatrix %{{.+}} {numTiles = 4 : i32, transpose = true} : memref<512xi16, 3> -> vector<4x2xi16>
 // CHECK: %[[PAIR:.+]] = vector.extract %[[LEFT]][0] : vector<2xi16> from vector<4x2xi16>
 // CHECK: %[[WORD:.+]] = vector.bitcast %[[PAIR]] : vector<2xi16> to vector<1xi32>
 // CHECK: %[[FIRST:.+]] = vector.extract %[[WORD]][0] : i32 from vector<1xi32>
-// CHECK: nvgpu.ldmatrix %{{.+}} {numTiles = 2 : i32, transpose = true} : memref<1x2x16x24xi16, 3> -> vector<2x2xi16>
+// CHECK: nvgpu.ldmatrix %{{.+}} {numTiles = 2 : i32, transpose = true} : memref<512xi16, 3> -> vector<2x2xi16>
 // CHECK: nvvm.mma.sync A[%[[FIRST]], {{.*}}
 // CHECK-NOT: memref.load
 // CHECK: return
@@ -576,16 +578,15 @@ func.func private @along(%x: tensor<30x24xbf16>, %w: tensor<30x16xbf16>) -> tens
 // in another row, elements are read one by one.
 // CHECK-LABEL: func.func private @along_words(
 // CHECK-SAME: %[[X:[^ ,:]+]]: memref<32x16xf32>, %[[W:[^ ,:]+]]: memref<32x3x6xf32>
-// CHECK-DAG: memref.view %{{.+}} : memref<{{.+}}xi8, 3> to memref<1x2x16x24xi32, 3>
-// CHECK-DAG: memref.view %{{.+}} : memref<{{.+}}xi8, 3> to memref<1x2x16x20xi32, 3>
+// CHECK-COUNT-2: memref.view %{{.+}} : memref<4096xi8, 3> to memref<512xi32, 3>
 // CHECK: vector.load %[[X]][{{.+}}] {alignment = 16 : i64} : memref<32x16xf32>, vector<4xf32>
-// CHECK: vector.store %{{.+}} {alignment = 16 : i64} : memref<1x2x16x24xi32, 3>, vector<4xi32>
+// CHECK: vector.store %{{.+}} {alignment = 16 : i64} : memref<512xi32, 3>, vector<4xi32>
 // CHECK-NOT: vector.load %[[W]]
 // CHECK: memref.load %[[W]]
-// CHECK: vector.store %{{.+}} {alignment = 16 : i64} : memref<1x2x16x20xi32, 3>, vector<4xi32>
+// CHECK: vector.store %{{.+}} {alignment = 16 : i64} : memref<512xi32, 3>, vector<4xi32>
 // CHECK: scf.for
-// CHECK-COUNT-4: memref.load %{{.+}} : memref<1x2x16x24xi32, 3>
-// CHECK-NOT: nvgpu.ldmatrix
+// CHECK-COUNT-4: memref.load %{{.+}} : memref<512xi32, 3>
+// CHECK: nvgpu.ldmatrix %{{.+}} {numTiles = 2 : i32, transpose = false} : memref<512xi32, 3> -> vector<2x1xi32>
 // CHECK: return
 func.func private @along_words(%x: tensor<32x16xf32>, %w: tensor<32x3x6xf32>) -> tensor<16x3x6xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
   %zero = arith.constant 0.0 : f32
@@ -631,8 +632,7 @@ func.func private @slices(%x: tensor<2x16x48xf32>, %w: tensor<32x24xf32>) -> ten
 // together.
 // CHECK-LABEL: func.func private @along_windows(
 // CHECK-SAME: %[[X:[^ ,:]+]]: memref<8x18xf32>, %[[W:[^ ,:]+]]: memref<8x3x16xf32>
-// CHECK-DAG: memref.view %{{.+}} to memref<1x2x16x12xi32, 3>
-// CHECK-DAG: memref.view %{{.+}} to memref<1x2x16x24xi16, 3>
+// CHECK-COUNT-2: memref.view %{{.+}} : memref<2048xi8, 3> to memref<512xi16, 3>
 // CHECK-NOT: vector.load %[[X]]
 // CHECK: memref.load %[[X]]
 // CHECK: vector.load %[[W]][{{.+}}] {alignment = 16 : i64} : memref<8x3x16xf32>, vector<4xf32>
