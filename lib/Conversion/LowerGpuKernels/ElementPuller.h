@@ -18,6 +18,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <optional>
 
 namespace mlir::hfta {
 
@@ -27,6 +28,13 @@ struct Run {
   SmallVector<Value> indices;
   unsigned axis;
   int64_t count;
+};
+
+/// Where in memory a run's elements lie as they are, if they do.
+struct RunSource {
+  Value memory;
+  SmallVector<Value> indices; ///< of the first one
+  Value isInside;             ///< else all of them are +0; NULL: always
 };
 
 /// What a thread reads of memory, or writes, at once at most. Tensors begin at
@@ -77,6 +85,14 @@ public:
                                                OpOperand &operand,
                                                ArrayRef<Value> loops,
                                                unsigned loop, int64_t count);
+
+  /// The same of where these elements lie, which may be in a narrower type;
+  /// nothing where they are computed, or don't lie together. Builds only what
+  /// says where.
+  FailureOr<std::optional<RunSource>> findSource(linalg::GenericOp op,
+                                                 OpOperand &operand,
+                                                 ArrayRef<Value> loops,
+                                                 unsigned loop, int64_t count);
 
   FailureOr<SmallVector<Value>> pullRun(Value tensor, const Run &run);
   /// Stores a run's elements, at the end of what is built.
@@ -228,13 +244,40 @@ private:
   // Of runs.
   FailureOr<SmallVector<Value>> pullOneByOne(Value tensor, const Run &run);
   SmallVector<Value> readRun(Value memory, Location loc, const Run &run);
-  FailureOr<SmallVector<Value>> pullInsertedRun(tensor::InsertSliceOp op,
-                                                const Run &run);
-  FailureOr<SmallVector<Value>> pullPaddedRun(tensor::PadOp op, const Run &run);
-  FailureOr<SmallVector<Value>> pullSlicedRun(tensor::ExtractSliceOp op,
-                                              const Run &run);
+  /// The run of another tensor that a run is, where a condition holds.
+  struct MovedRun {
+    Value from;
+    Run run;
+    Value isInside; ///< NULL: always
+    Value outside;  ///< the scalar that all its elements are elsewhere
+  };
+  /// Of what the tensor is made of; nothing where it is computed, or where its
+  /// neighbours aren't neighbours there.
+  FailureOr<std::optional<MovedRun>> moveRun(Value tensor, const Run &run);
+  FailureOr<std::optional<MovedRun>> movePaddedRun(tensor::PadOp op,
+                                                   const Run &run);
+  FailureOr<std::optional<MovedRun>> moveSlicedRun(tensor::ExtractSliceOp op,
+                                                   const Run &run);
+  FailureOr<std::optional<MovedRun>> moveInsertedRun(tensor::InsertSliceOp op,
+                                                     const Run &run);
   template <typename Reshape>
-  FailureOr<SmallVector<Value>> pullReshapedRun(Reshape op, const Run &run);
+  std::optional<MovedRun> moveReshapedRun(Reshape op, const Run &run);
+  /// Whether the axis is one of whole runs.
+  static bool isWhole(Value tensor, const Run &run);
+  /// Whether the run's elements are neighbours in the tensor's memory.
+  static bool isReadTogether(Value tensor, const Run &run);
+  /// The numbers of an op's loops for the first element of a run of its result,
+  /// and the loop that goes along the run; nothing where these aren't known.
+  struct RunLoops {
+    SmallVector<Value> loops;
+    unsigned loop;
+  };
+  static std::optional<RunLoops> findRunLoops(linalg::GenericOp op,
+                                              OpResult result, const Run &run);
+  /// The run of an operand that goes along one loop, if one axis alone does.
+  std::optional<Run> findOperandRun(linalg::GenericOp op, OpOperand &operand,
+                                    ArrayRef<Value> loops, unsigned loop,
+                                    int64_t count);
   FailureOr<SmallVector<Value>> computeRun(Value tensor, const Run &run);
   FailureOr<SmallVector<Value>>
   computeGenericRun(linalg::GenericOp op, OpResult result, const Run &run);

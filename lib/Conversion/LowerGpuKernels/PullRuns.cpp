@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "ElementPuller.h"
-#include "ReshapedIndices.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -265,153 +264,28 @@ FailureOr<SmallVector<Value>> ElementPuller::pullRun(Value tensor,
 
 FailureOr<SmallVector<Value>> ElementPuller::computeRun(Value tensor,
                                                         const Run &run) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  bool isWhole = type.getDimSize(run.axis) % run.count == 0 &&
-                 llvm::isPowerOf2_64(run.count);
-  if (!isWhole)
+  if (!isWhole(tensor, run))
     return pullOneByOne(tensor, run);
-  if (Value memory = places.lookup(tensor)) {
-    Run simple = {simplify(tensor, run.indices), run.axis, run.count};
-    // Vectors of single bits are packed, memory isn't.
-    bool isLast = run.axis + 1 == static_cast<unsigned>(type.getRank()) &&
-                  type.getElementTypeBitWidth() >= 8;
-    return isLast ? readRun(memory, tensor.getLoc(), simple)
-                  : pullOneByOne(tensor, run);
-  }
-  Operation *op = tensor.getDefiningOp();
-  using Elements = FailureOr<SmallVector<Value>>;
-  return llvm::TypeSwitch<Operation *, Elements>(op)
-      .Case([&](linalg::GenericOp generic) {
-        return computeGenericRun(generic, cast<OpResult>(tensor), run);
-      })
-      .Case([&](linalg::TransposeOp transpose) {
-        Run from = run;
-        for (auto [to, axis] : llvm::enumerate(transpose.getPermutation())) {
-          from.indices[axis] = run.indices[to];
-          if (to == run.axis)
-            from.axis = axis;
-        }
-        return pullRun(transpose.getInput(), from);
-      })
-      .Case([&](tensor::PadOp pad) { return pullPaddedRun(pad, run); })
-      .Case([&](tensor::ExtractSliceOp slice) {
-        return pullSlicedRun(slice, run);
-      })
-      .Case([&](tensor::InsertSliceOp insertion) {
-        return pullInsertedRun(insertion, run);
-      })
-      .Case([&](tensor::CollapseShapeOp reshape) {
-        return pullReshapedRun(reshape, run);
-      })
-      .Case([&](tensor::ExpandShapeOp reshape) {
-        return pullReshapedRun(reshape, run);
-      })
-      .Default([&](Operation *) { return pullOneByOne(tensor, run); });
-}
-
-/// Padding along other axes is a condition of all of the run.
-FailureOr<SmallVector<Value>> ElementPuller::pullPaddedRun(tensor::PadOp op,
-                                                           const Run &run) {
-  Value padding = op.getConstantPaddingValue();
-  bool isPadded = op.getSourceType().getDimSize(run.axis) !=
-                  op.getResultType().getDimSize(run.axis);
-  if (!padding || isPadded)
-    return pullOneByOne(op, run);
-  FailureOr<PaddedIndices> padded = findUnpadded(op, run.indices);
-  if (failed(padded))
+  if (Value memory = places.lookup(tensor))
+    return isReadTogether(tensor, run)
+               ? readRun(memory, tensor.getLoc(),
+                         {simplify(tensor, run.indices), run.axis, run.count})
+               : pullOneByOne(tensor, run);
+  if (auto generic = tensor.getDefiningOp<linalg::GenericOp>())
+    return computeGenericRun(generic, cast<OpResult>(tensor), run);
+  FailureOr<std::optional<MovedRun>> moved = moveRun(tensor, run);
+  if (failed(moved))
     return failure();
-  return chooseRun(
-      padded->isInside,
-      [&] {
-        return pullRun(op.getSource(), {padded->indices, run.axis, run.count});
-      },
-      [&]() -> FailureOr<SmallVector<Value>> {
-        FailureOr<Value> value = computeScalar(padding);
-        if (failed(value))
-          return failure();
-        return SmallVector<Value>(run.count, *value);
-      });
-}
-
-/// The axis of its source that a slice's axis is a part of.
-static unsigned findSourceAxis(tensor::ExtractSliceOp op, unsigned axis) {
-  llvm::SmallBitVector dropped = op.getDroppedDims();
-  unsigned source = 0;
-  for (unsigned kept = 0; kept < axis || dropped[source]; ++source)
-    kept += !dropped[source];
-  return source;
-}
-
-/// Where a slice begins with a run of its source, its runs are runs of that.
-FailureOr<SmallVector<Value>>
-ElementPuller::pullSlicedRun(tensor::ExtractSliceOp op, const Run &run) {
-  unsigned axis = findSourceAxis(op, run.axis);
-  std::optional<int64_t> offset =
-      getConstantIntValue(op.getMixedOffsets()[axis]);
-  bool isRun = offset && *offset % run.count == 0 &&
-               isOneInteger(op.getMixedStrides()[axis]);
-  if (!isRun)
-    return pullOneByOne(op, run);
-  FailureOr<SmallVector<Value>> from = findUnsliced(op, run.indices);
-  if (failed(from))
-    return failure();
-  return pullRun(op.getSource(), {*from, axis, run.count});
-}
-
-/// Where all of the axis is inserted, all of a run is or nothing. What it is
-/// inserted into is constant, as padding is.
-FailureOr<SmallVector<Value>>
-ElementPuller::pullInsertedRun(tensor::InsertSliceOp op, const Run &run) {
-  bool isConstant = op.getDest().getDefiningOp<linalg::FillOp>();
-  bool isOfRank = op.getSourceType().getRank() == op.getDestType().getRank();
-  if (!isConstant || !isOfRank ||
-      op.getSourceType().getDimSize(run.axis) !=
-          op.getDestType().getDimSize(run.axis))
-    return pullOneByOne(op, run);
-  FailureOr<InsertedIndices> found = findInserted(op, run.indices);
-  if (failed(found))
-    return failure();
-  return chooseRun(
-      found->isInside,
-      [&] {
-        return pullRun(op.getSource(), {found->indices, run.axis, run.count});
-      },
-      [&] { return pullOneByOne(op.getDest(), run); });
-}
-
-/// The last axis of a group that has more than one element.
-static std::optional<int64_t> findInnermost(ArrayRef<int64_t> group,
-                                            ArrayRef<int64_t> shape) {
-  for (int64_t axis : llvm::reverse(group))
-    if (shape[axis] > 1)
-      return axis;
-  return std::nullopt;
-}
-
-template <typename Reshape>
-FailureOr<SmallVector<Value>> ElementPuller::pullReshapedRun(Reshape op,
-                                                             const Run &run) {
-  constexpr bool collapses = std::is_same_v<Reshape, tensor::CollapseShapeOp>;
-  ArrayRef<int64_t> larger =
-      collapses ? op.getSrcType().getShape() : op.getResultType().getShape();
-  std::optional<unsigned> axis;
-  for (auto [number, group] : llvm::enumerate(op.getReassociationIndices())) {
-    std::optional<int64_t> inner = findInnermost(group, larger);
-    if (!inner)
-      continue;
-    if (collapses && number == run.axis)
-      axis = *inner;
-    if (!collapses && *inner == static_cast<int64_t>(run.axis))
-      axis = number;
-  }
-  // A row of the source goes on as far as the run does.
-  if (!axis || op.getSrcType().getDimSize(*axis) % run.count != 0)
-    return pullOneByOne(op, run);
-  SmallVector<Value> from;
-  for (AffineExpr expression :
-       getSourceIndices(op, getDims(run.indices.size())))
-    from.push_back(apply(expression, run.indices));
-  return pullRun(op.getSrc(), {from, *axis, run.count});
+  if (!*moved)
+    return pullOneByOne(tensor, run);
+  return chooseRun((*moved)->isInside,
+                   [&] { return pullRun((*moved)->from, (*moved)->run); },
+                   [&]() -> FailureOr<SmallVector<Value>> {
+                     FailureOr<Value> value = computeScalar((*moved)->outside);
+                     if (failed(value))
+                       return failure();
+                     return SmallVector<Value>(run.count, *value);
+                   });
 }
 
 bool hfta::computesRuns(linalg::GenericOp op) {
@@ -423,15 +297,12 @@ bool hfta::computesRuns(linalg::GenericOp op) {
 FailureOr<SmallVector<Value>>
 ElementPuller::computeGenericRun(linalg::GenericOp op, OpResult result,
                                  const Run &run) {
-  AffineMap map = op.getIndexingMapMatchingResult(result);
   if (op.getNumReductionLoops() > 0)
     return addRun(op, result, run);
-  if (!map.isPermutation() || !computesRuns(op))
+  std::optional<RunLoops> found = findRunLoops(op, result, run);
+  if (!found || !computesRuns(op))
     return pullOneByOne(result, run);
-  SmallVector<Value> loops(op.getNumLoops());
-  for (auto [expression, index] : llvm::zip(map.getResults(), run.indices))
-    loops[cast<AffineDimExpr>(expression).getPosition()] = index;
-  return computeBodies(op, loops, map.getDimPosition(run.axis), run.count,
+  return computeBodies(op, found->loops, found->loop, run.count,
                        result.getResultNumber(), /*running=*/{});
 }
 
@@ -481,37 +352,19 @@ FailureOr<SmallVector<Value>>
 ElementPuller::pullOperandRun(linalg::GenericOp op, OpOperand &operand,
                               ArrayRef<Value> loops, unsigned loop,
                               int64_t count) {
-  AffineMap map = op.getMatchingIndexingMap(&operand);
-  std::optional<unsigned> axis;
-  bool isAlong = false, isOther = false;
-  for (auto [number, expression] : llvm::enumerate(map.getResults())) {
-    if (!expression.isFunctionOfDim(loop))
-      continue;
-    isOther |= isAlong || !isa<AffineDimExpr>(expression);
-    isAlong = true;
-    axis = number;
-  }
-  bool isTensor = isa<RankedTensorType>(operand.get().getType());
-  if (!isTensor || !isAlong) {
-    FailureOr<Value> element = pullOperand(op, operand, loops);
+  if (std::optional<Run> run = findOperandRun(op, operand, loops, loop, count))
+    return pullRun(operand.get(), *run);
+  bool isSame = !isa<RankedTensorType>(operand.get().getType()) ||
+                !op.getMatchingIndexingMap(&operand).isFunctionOfDim(loop);
+  SmallVector<Value> elements;
+  for (int64_t i = 0; i < (isSame ? 1 : count); ++i) {
+    SmallVector<Value> own(loops);
+    own[loop] = apply(builder.getAffineDimExpr(0) + i, own[loop]);
+    FailureOr<Value> element = pullOperand(op, operand, own);
     if (failed(element))
       return failure();
-    return SmallVector<Value>(count, *element);
+    elements.push_back(*element);
   }
-  if (isOther) {
-    SmallVector<Value> elements;
-    for (int64_t i = 0; i < count; ++i) {
-      SmallVector<Value> own(loops);
-      own[loop] = apply(builder.getAffineDimExpr(0) + i, own[loop]);
-      FailureOr<Value> element = pullOperand(op, operand, own);
-      if (failed(element))
-        return failure();
-      elements.push_back(*element);
-    }
-    return elements;
-  }
-  SmallVector<Value> indices;
-  for (AffineExpr expression : map.getResults())
-    indices.push_back(apply(expression, loops));
-  return pullRun(operand.get(), {indices, *axis, count});
+  elements.resize(count, elements.front());
+  return elements;
 }
