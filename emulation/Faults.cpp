@@ -12,7 +12,7 @@ using namespace emulation;
 
 /// In the order of the enumeration.
 static constexpr const char *names[] = {"barrier", "wait",  "edge", "bounds",
-                                        "copy",    "clear", "host"};
+                                        "copy",    "clear", "host", "async"};
 
 uint64_t emulation::getFault(Fault fault) {
   const Settings &settings = getSettings();

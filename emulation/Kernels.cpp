@@ -47,12 +47,18 @@ static bool writeAll(int file, const char *data, size_t bytes) {
   return true;
 }
 
-/// How many barriers each thread of a block has come to.
-static uint64_t barriers[fibers::kMost];
+/// How many barriers each thread of a block has come to, and how many waits for
+/// copies.
+static uint64_t barriers[fibers::kMost], copyWaits[fibers::kMost];
 
 static void waitAtBarrier() {
   if (++barriers[fibers::getThread()] != getFault(Fault::barrier))
     fibers::wait();
+}
+
+static void waitForCopies(uint32_t left) {
+  if (++copyWaits[fibers::getThread()] != getFault(Fault::async))
+    async_copies::wait(left);
 }
 
 hfta_cu_result emulation::loadModule(const void *image,
@@ -77,7 +83,7 @@ hfta_cu_result emulation::loadModule(const void *image,
   if (!out->registers || !out->shared || !sharedBytes)
     return kInvalidImage;
   out->sharedBytes = *sharedBytes;
-  for (const ThreadCall &call : getThreadCalls(waitAtBarrier)) {
+  for (const ThreadCall &call : getThreadCalls(waitAtBarrier, waitForCopies)) {
     auto *place = static_cast<void (**)()>(dlsym(out->library, call.symbol));
     if (!place)
       return kInvalidImage;
@@ -169,6 +175,8 @@ static bool runTogether(const Launch &launch, void **parameters,
   const Module &module = *launch.function->module;
   std::memset(module.shared, 0xFF, module.sharedBytes);
   std::fill(std::begin(barriers), std::end(barriers), 0);
+  std::fill(std::begin(copyWaits), std::end(copyWaits), 0);
+  async_copies::forget();
   Running running = {&launch, parameters, &random,
                      Order(launch.blockX, random)};
   return fibers::run(launch.blockX, runThread, chooseThread, &running);

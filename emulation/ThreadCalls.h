@@ -7,6 +7,7 @@
 #ifndef HFTA_EMULATION_THREADCALLS_H
 #define HFTA_EMULATION_THREADCALLS_H
 
+#include "AsyncCopies.h"
 #include "Hfta/Conversion/EmulatedImage.h"
 #include "TensorCores.h"
 
@@ -25,13 +26,17 @@ ThreadCall makeThreadCall(const char *symbol, Function *function) {
   return {symbol, reinterpret_cast<void (*)()>(function)};
 }
 
-/// All of them, of which `wait` is the barrier of a block.
-inline auto getThreadCalls(void (*wait)()) {
+/// All of them, of which `wait` is the barrier of a block, and `waitForCopies`
+/// what async_copies::wait does.
+inline auto getThreadCalls(void (*wait)(), void (*waitForCopies)(uint32_t)) {
   using namespace mlir::hfta::emulated;
   return std::array{
       makeThreadCall(kBarrier, wait),
       makeThreadCall(kMultiply, tensor_cores::multiply),
       makeThreadCall(kReadMatrices, tensor_cores::readMatrices),
+      makeThreadCall(kBeginCopy, async_copies::begin),
+      makeThreadCall(kCommitCopies, async_copies::commit),
+      makeThreadCall(kWaitForCopies, waitForCopies),
   };
 }
 

@@ -23,7 +23,7 @@ bool BlockThreads::load(ExecutionEngine &engine) {
     return false;
   sharedBytes = *bytes;
   for (const emulation::ThreadCall &call :
-       emulation::getThreadCalls(fibers::wait)) {
+       emulation::getThreadCalls(fibers::wait, async_copies::wait)) {
     auto *place = static_cast<void (**)()>(find(call.symbol));
     if (!place)
       return false;
@@ -63,6 +63,7 @@ bool BlockThreads::runFor(const hfta_task_call &call, const hfta_launch &launch,
     buffers[i] = hfta_call_address(&call, &launch, i, position);
   for (int64_t item = 0; item < launch.items; item += launch.block_threads) {
     std::memset(shared, 0xFF, sharedBytes);
+    async_copies::forget();
     RunningBlock block = {&launch, buffers, item, 0, 0};
     if (!fibers::run(launch.block_threads, runThread, chooseThread, &block))
       return false;

@@ -39,7 +39,14 @@ inline constexpr char kMultiply[] = "hfta_emulated_multiply";
 /// The same of what they call to read small matrices.
 inline constexpr char kReadMatrices[] = "hfta_emulated_read_matrices";
 
-/// What is multiplied, as that function is told.
+/// The same of what they call to begin a copy of 16 bytes that they don't wait
+/// for, to make the copies begun a group, and to wait for all but some groups
+/// (emulation/AsyncCopies.h).
+inline constexpr char kBeginCopy[] = "hfta_emulated_begin_copy";
+inline constexpr char kCommitCopies[] = "hfta_emulated_commit_copies";
+inline constexpr char kWaitForCopies[] = "hfta_emulated_wait_for_copies";
+
+/// What is multiplied, as the function for that is told.
 enum class Factors { kBf16, kTf32, kF16 };
 
 /// The symbols of the memory that the threads of a block share, and of its

@@ -57,7 +57,8 @@ static bool waits(LLVM::LLVMFuncOp function, SymbolTable &symbols) {
         auto callee = call && call.getCallee()
                           ? symbols.lookup<LLVM::LLVMFuncOp>(*call.getCallee())
                           : LLVM::LLVMFuncOp();
-        return isa<NVVM::BarrierOp, NVVM::MmaOp, NVVM::LdMatrixOp>(op) ||
+        return isa<NVVM::BarrierOp, NVVM::CpAsyncOp, NVVM::LdMatrixOp,
+                   NVVM::MmaOp>(op) ||
                        (callee && waits(callee, symbols))
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
@@ -100,12 +101,14 @@ private:
 
   LogicalResult replaceMultiply(NVVM::MmaOp op);
   LogicalResult replaceRead(NVVM::LdMatrixOp op);
+  LogicalResult replaceCopy(NVVM::CpAsyncOp op);
   void replaceByCall(Operation *op, LLVM::GlobalOp pointer,
                      ValueRange arguments);
   Value callThrough(OpBuilder &builder, Location loc, LLVM::GlobalOp pointer,
                     Type result, ValueRange arguments);
 
   LLVM::GlobalOp registers, barrier, multiply, readMatrices;
+  LLVM::GlobalOp beginCopy, commitCopies, waitForCopies;
 };
 } // namespace
 
@@ -134,6 +137,9 @@ void EmulateGpuPass::createGlobals() {
   barrier = createGlobal(emulated::kBarrier, pointer, Attribute());
   multiply = createGlobal(emulated::kMultiply, pointer, Attribute());
   readMatrices = createGlobal(emulated::kReadMatrices, pointer, Attribute());
+  beginCopy = createGlobal(emulated::kBeginCopy, pointer, Attribute());
+  commitCopies = createGlobal(emulated::kCommitCopies, pointer, Attribute());
+  waitForCopies = createGlobal(emulated::kWaitForCopies, pointer, Attribute());
 }
 
 /// One block runs at a time: what kernels share is the same memory.
@@ -242,17 +248,42 @@ Value EmulateGpuPass::callThrough(OpBuilder &builder, Location loc,
   return call.getNumResults() > 0 ? call.getResult() : Value();
 }
 
-/// The function returns where the op's result is.
+/// A 32-bit number before an op.
+static Value number(Operation *op, int64_t value) {
+  OpBuilder builder(op);
+  return LLVM::ConstantOp::create(builder, op->getLoc(), builder.getI32Type(),
+                                  value);
+}
+
+/// The function returns where the op's result is, if there is one.
 void EmulateGpuPass::replaceByCall(Operation *op, LLVM::GlobalOp pointer,
                                    ValueRange arguments) {
   OpBuilder builder(op);
   Location loc = op->getLoc();
-  Value place =
-      callThrough(builder, loc, pointer,
-                  LLVM::LLVMPointerType::get(&getContext()), arguments);
-  op->replaceAllUsesWith(
-      LLVM::LoadOp::create(builder, loc, op->getResult(0).getType(), place));
+  bool isVoid = op->getNumResults() == 0;
+  Type result = isVoid ? Type(LLVM::LLVMVoidType::get(&getContext()))
+                       : LLVM::LLVMPointerType::get(&getContext());
+  Value place = callThrough(builder, loc, pointer, result, arguments);
+  if (!isVoid)
+    op->replaceAllUsesWith(
+        LLVM::LoadOp::create(builder, loc, op->getResult(0).getType(), place));
   op->erase();
+}
+
+/// Of 16 bytes.
+LogicalResult EmulateGpuPass::replaceCopy(NVVM::CpAsyncOp op) {
+  if (op.getSize() != 16)
+    return op.emitError("isn't emulated");
+  OpBuilder builder(op);
+  SmallVector<Value> arguments;
+  for (Value place : {op.getDst(), op.getSrc()})
+    arguments.push_back(LLVM::AddrSpaceCastOp::create(
+        builder, op.getLoc(), LLVM::LLVMPointerType::get(&getContext()),
+        place));
+  Value count = op.getCpSize();
+  arguments.push_back(count ? count : number(op, op.getSize()));
+  replaceByCall(op, beginCopy, arguments);
+  return success();
 }
 
 static std::optional<emulated::Factors>
@@ -275,8 +306,7 @@ LogicalResult EmulateGpuPass::replaceMultiply(NVVM::MmaOp op) {
   if (!factors)
     return op.emitError("isn't emulated");
   Type word = builder.getI32Type();
-  SmallVector<Value> arguments = {LLVM::ConstantOp::create(
-      builder, loc, word, static_cast<int64_t>(*factors))};
+  SmallVector<Value> arguments = {number(op, static_cast<int64_t>(*factors))};
   for (Value operand : op.getOperands())
     arguments.push_back(
         isa<VectorType>(operand.getType())
@@ -293,11 +323,8 @@ LogicalResult EmulateGpuPass::replaceRead(NVVM::LdMatrixOp op) {
   if (shape.getM() != 8 || shape.getN() != 8 ||
       op.getEltType() != NVVM::LdStMatrixEltType::B16)
     return op.emitError("isn't emulated");
-  auto number = [&](int64_t value) -> Value {
-    return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), value);
-  };
-  Value count = number(op.getNum());
-  Value transposes = number(op.getLayout() == NVVM::MMALayout::col);
+  Value count = number(op, op.getNum());
+  Value transposes = number(op, op.getLayout() == NVVM::MMALayout::col);
   Value row = LLVM::AddrSpaceCastOp::create(
       builder, loc, LLVM::LLVMPointerType::get(&getContext()), op.getPtr());
   replaceByCall(op, readMatrices, {count, transposes, row});
@@ -312,12 +339,14 @@ LogicalResult EmulateGpuPass::replaceOp(Operation *op) {
     return replaceMultiply(product);
   if (auto read = dyn_cast<NVVM::LdMatrixOp>(op))
     return replaceRead(read);
-  if (isa<NVVM::BarrierOp>(op) && op->getNumOperands() == 0) {
-    callThrough(builder, loc, barrier, LLVM::LLVMVoidType::get(&getContext()),
-                {});
-    op->erase();
-    return success();
-  }
+  if (auto copy = dyn_cast<NVVM::CpAsyncOp>(op))
+    return replaceCopy(copy);
+  if (isa<NVVM::CpAsyncCommitGroupOp>(op))
+    return replaceByCall(op, commitCopies, {}), success();
+  if (auto wait = dyn_cast<NVVM::CpAsyncWaitGroupOp>(op))
+    return replaceByCall(op, waitForCopies, number(op, wait.getN())), success();
+  if (isa<NVVM::BarrierOp>(op) && op->getNumOperands() == 0)
+    return replaceByCall(op, barrier, {}), success();
   std::optional<int32_t> place = findRegister(op);
   if (!place)
     return op->emitError("isn't emulated");

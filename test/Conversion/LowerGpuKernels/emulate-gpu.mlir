@@ -86,6 +86,40 @@ llvm.func @reads(%x: !llvm.ptr) attributes {nvvm.kernel} {
 
 // -----
 
+// What a thread copies without waiting is the driver's to copy.
+// CHECK-LABEL: llvm.func internal @copies(
+// CHECK-SAME: %[[FROM:[^ ,:]+]]: !llvm.ptr<1>, %[[TO:[^ ,:]+]]: !llvm.ptr<3>, %[[SOME:[^ ,:]+]]: i32
+// CHECK: %[[TARGET:.+]] = llvm.addrspacecast %[[TO]] : !llvm.ptr<3> to !llvm.ptr
+// CHECK: %[[SOURCE:.+]] = llvm.addrspacecast %[[FROM]] : !llvm.ptr<1> to !llvm.ptr
+// CHECK: %[[PLACE:.+]] = llvm.mlir.addressof @hfta_emulated_begin_copy
+// CHECK: %[[BEGIN:.+]] = llvm.load %[[PLACE]]
+// CHECK: llvm.call %[[BEGIN]](%[[TARGET]], %[[SOURCE]], %[[SOME]]) : !llvm.ptr, (!llvm.ptr, !llvm.ptr, i32) -> ()
+// CHECK: %[[ALL:.+]] = llvm.mlir.constant(16 : i{{.+}}) : i32
+// CHECK: llvm.call %{{.+}}(%{{.+}}, %{{.+}}, %[[ALL]]) : !llvm.ptr, (!llvm.ptr, !llvm.ptr, i32) -> ()
+// CHECK: llvm.mlir.addressof @hfta_emulated_commit_copies
+// CHECK: llvm.call %{{.+}}() : !llvm.ptr, () -> ()
+// CHECK: %[[LEFT:.+]] = llvm.mlir.constant(2 : i{{.+}}) : i32
+// CHECK: llvm.mlir.addressof @hfta_emulated_wait_for_copies
+// CHECK: llvm.call %{{.+}}(%[[LEFT]]) : !llvm.ptr, (i32) -> ()
+// CHECK: llvm.func @copies$block(
+llvm.func @copies(%from: !llvm.ptr<1>, %to: !llvm.ptr<3>, %some: i32) attributes {nvvm.kernel} {
+  nvvm.cp.async.shared.global %to, %from, 16, cache = cg, %some : !llvm.ptr<3>, !llvm.ptr<1>, i32
+  nvvm.cp.async.shared.global %to, %from, 16, cache = cg : !llvm.ptr<3>, !llvm.ptr<1>
+  nvvm.cp.async.commit.group
+  nvvm.cp.async.wait.group 2
+  llvm.return
+}
+
+// -----
+
+llvm.func @copies_words(%from: !llvm.ptr<1>, %to: !llvm.ptr<3>) attributes {nvvm.kernel} {
+  // expected-error @+1 {{isn't emulated}}
+  nvvm.cp.async.shared.global %to, %from, 4, cache = ca : !llvm.ptr<3>, !llvm.ptr<1>
+  llvm.return
+}
+
+// -----
+
 llvm.func @reads_bytes(%row: !llvm.ptr<3>) attributes {nvvm.kernel} {
   // expected-error @+1 {{isn't emulated}}
   %0 = nvvm.ldmatrix %row {eltType = #nvvm.ld_st_matrix_elt_type<b8>, layout = #nvvm.mma_layout<col>, num = 1 : i32, shape = #nvvm.ld_st_matrix_shape<m = 16, n = 16>} : (!llvm.ptr<3>) -> !llvm.struct<(i32, i32)>
