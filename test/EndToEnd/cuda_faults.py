@@ -7,9 +7,17 @@ import os
 import shutil
 import subprocess
 
-from cuda_work import RATES, STEPS, CudaWork, make_job
+from cuda_work import DATA, JOBS, STEPS, CudaWork
 from harness import COPIES, checkpoint, copy_file, expect_equal, fail
 
+# Sums of so many terms that tensor cores take several steps for them.
+JOBS["wide"] = ("""
+model net(image: f32[batch, 1, 8, 8]) {
+  hidden = relu(linear(flatten(image), 256))
+  return output = linear(hidden, 10)
+}
+""", "sgd(lr = {}, momentum = 0.9)", "")
+DATA["wide"] = DATA["mlp"]
 # Of each fault the job that has what it strikes, which of these are tried, and whether
 # each has to be found. A program has waits that others imply, clears what it writes later
 # anyway, and waits again before it reads: of those some one has to be.
@@ -21,7 +29,11 @@ FAULTS = {
     "wait": ("mlp", range(1, 9), False),
     "clear": ("mlp", range(1, 17), False),
     "host": ("mlp", range(1, 33), False),
+    "async": ("wide", (1, 2, 3), True),
 }
+# What tensor cores multiply is copied without waiting.
+PROGRAMS = {"cnn": ("cnn", ()), "mlp": ("mlp", ()),
+            "wide": ("wide", ("--precision=bf16",))}
 SEEDS = range(1, 11)
 
 
@@ -29,9 +41,9 @@ class Faults(CudaWork):
     def __init__(self):
         super().__init__(__doc__)
         self.programs, self.expected = {}, {}
-        for job in ("cnn", "mlp"):
-            self.programs[job] = self.compile(job, job)
-            self.expected[job] = self.read(self.train(self.programs[job], job))
+        for name, (job, flags) in PROGRAMS.items():
+            self.programs[name] = self.compile(name, job, *flags)
+            self.expected[name] = self.read(self.train(self.programs[name], name))
 
     def read(self, folder):
         step = checkpoint(folder, STEPS)

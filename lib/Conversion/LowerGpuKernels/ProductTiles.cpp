@@ -36,10 +36,11 @@ ProductTiles::ProductTiles(OpBuilder &builder, Block *block,
 }
 
 /// [terms, tile]; rows of it don't begin in the same bank.
-Value ProductTiles::allocate(const Side &side) {
-  return memory.allocate(
-      loc, {tile.groups, 2, tile.terms, side.tile + kVector},
-      getElementTypeOrSelf(op->getOperand(side.of->operand).getType()));
+void ProductTiles::allocate() {
+  for (Side &side : sides)
+    side.memory = memory.allocate(
+        loc, {tile.groups, side.buffers, tile.terms, side.tile + kVector},
+        getElementTypeOrSelf(op->getOperand(side.of->operand).getType()));
 }
 
 /// A block has a tile, whose rows' tiles follow each other less often than
@@ -103,7 +104,7 @@ ProductTiles::placeUnit(const Side &side) const {
 }
 
 /// Nothing is stored of places past the side's end.
-void ProductTiles::prepare(Side &side) {
+LogicalResult ProductTiles::prepare(Side &side) {
   int64_t threads = tile.countGroupThreads();
   int64_t units = side.tile * tile.terms / unit;
   auto [term, place] = placeUnit(side);
@@ -119,6 +120,7 @@ void ProductTiles::prepare(Side &side) {
       own = clamp(own, side.of->size - (side.along ? unit : 1));
     setLoops(side.loops.back(), side.of->loops, own);
   }
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -131,12 +133,30 @@ static TypedAttr getZero(Type type, bool isNegative) {
       type, llvm::APFloat::getZero(real.getFloatSemantics(), isNegative));
 }
 
-/// Whether a unit's elements are neighbours along one loop, all of them of
-/// terms or none.
 bool ProductTiles::hasRuns(const Side &side) {
   return side.along ||
          (unit > 1 &&
           op.getStaticLoopRanges()[product.terms.back()] % unit == 0);
+}
+
+Value ProductTiles::findTerm(const Side &side, size_t number, Value step) {
+  return apply(d0 * tile.terms + d1, {step, side.terms[number]});
+}
+
+SmallVector<Value> ProductTiles::findLoops(const Side &side, size_t number,
+                                           Value term) {
+  SmallVector<Value> loops(side.loops[number]);
+  setLoops(loops, product.terms, term);
+  return loops;
+}
+
+Value ProductTiles::isTerm(Value term) {
+  if (product.termCount == countSteps() * tile.groups * tile.terms)
+    return Value();
+  Value end = puller.index(product.termCount);
+  toEnd();
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, term,
+                               end);
 }
 
 /// Some of a unit's elements, from the first one of a term on.
@@ -145,11 +165,9 @@ FailureOr<SmallVector<Value>> ProductTiles::computeRun(const Side &side,
                                                        Value term,
                                                        int64_t count) {
   OpOperand &operand = op->getOpOperand(side.of->operand);
-  SmallVector<Value> loops(side.loops[number]);
-  setLoops(loops, product.terms, term);
+  SmallVector<Value> loops = findLoops(side, number, term);
   if (count > 1)
-    return puller.pullOperandRun(
-        op, operand, loops, side.along.value_or(product.terms.back()), count);
+    return puller.pullOperandRun(op, operand, loops, getRunLoop(side), count);
   FailureOr<Value> element = puller.pullOperand(op, operand, loops);
   if (failed(element))
     return failure();
@@ -161,30 +179,18 @@ FailureOr<SmallVector<Value>> ProductTiles::computeRun(const Side &side,
 LogicalResult ProductTiles::computeUnit(const Side &side, size_t number,
                                         Value step,
                                         SmallVector<Value> &elements) {
-  Value first = apply(d0 * tile.terms + d1, {step, side.terms[number]});
-  bool areAllTerms =
-      product.termCount == countSteps() * tile.groups * tile.terms;
+  Value first = findTerm(side, number, step);
   int64_t count = hasRuns(side) ? unit : 1;
   for (int64_t i = 0; i < unit; i += count) {
     Value term = apply(d0 + i, first);
     auto compute = [&] { return computeRun(side, number, term, count); };
-    FailureOr<SmallVector<Value>> run = SmallVector<Value>();
-    if (areAllTerms) {
-      run = compute();
-    } else {
-      Type type =
-          getElementTypeOrSelf(op->getOperand(side.of->operand).getType());
-      Value behind =
-          puller.pullSplat(getZero(type, /*isNegative=*/side.of->operand == 1));
-      Value end = puller.index(product.termCount);
-      toEnd();
-      Value isTerm = arith::CmpIOp::create(
-          builder, loc, arith::CmpIPredicate::ult, term, end);
-      run = puller.chooseRun(isTerm, compute,
-                             [&]() -> FailureOr<SmallVector<Value>> {
-                               return SmallVector<Value>(count, behind);
-                             });
-    }
+    Value behind = puller.pullSplat(getZero(
+        getElementTypeOrSelf(op->getOperand(side.of->operand).getType()),
+        /*isNegative=*/side.of->operand == 1));
+    FailureOr<SmallVector<Value>> run = puller.chooseRun(
+        isTerm(term), compute, [&]() -> FailureOr<SmallVector<Value>> {
+          return SmallVector<Value>(count, behind);
+        });
     if (failed(run))
       return failure();
     llvm::append_range(elements, *run);
@@ -209,26 +215,31 @@ void ProductTiles::storeUnit(OpBuilder &b, const Side &side, size_t number,
       {group, buffer, side.terms[number], side.places[number]});
 }
 
+void ProductTiles::buildUnit(OpBuilder &b, const Side &side, size_t number,
+                             llvm::function_ref<void(OpBuilder &)> build) {
+  int64_t threads = tile.countGroupThreads();
+  int64_t left =
+      side.tile * tile.terms / unit - static_cast<int64_t>(number) * threads;
+  if (left >= threads)
+    return build(b);
+  OpBuilder::InsertPoint place = b.saveInsertionPoint();
+  Value end = puller.index(left);
+  b.restoreInsertionPoint(place);
+  Value isOwn =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, inGroup, end);
+  scf::IfOp::create(b, loc, isOwn, [&](OpBuilder &inner, Location loc) {
+    build(inner);
+    scf::YieldOp::create(inner, loc);
+  });
+}
+
 void ProductTiles::storeElements(Side &side, ArrayRef<Value> elements,
                                  Value buffer) {
-  int64_t threads = tile.countGroupThreads();
-  int64_t left = side.tile * tile.terms / unit;
   for (size_t number = 0; number < side.terms.size(); ++number) {
-    ArrayRef<Value> own = elements.slice(number * unit, unit);
     toEnd();
-    if (left >= threads) {
-      storeUnit(builder, side, number, own, buffer);
-    } else {
-      Value end = puller.index(left);
-      toEnd();
-      Value isOwn = arith::CmpIOp::create(
-          builder, loc, arith::CmpIPredicate::ult, inGroup, end);
-      scf::IfOp::create(builder, loc, isOwn, [&](OpBuilder &b, Location loc) {
-        storeUnit(b, side, number, own, buffer);
-        scf::YieldOp::create(b, loc);
-      });
-    }
-    left -= threads;
+    buildUnit(builder, side, number, [&](OpBuilder &b) {
+      storeUnit(b, side, number, elements.slice(number * unit, unit), buffer);
+    });
   }
 }
 
@@ -253,7 +264,7 @@ Value ProductTiles::add(Value lhs, Value rhs, Value sum) {
   return known.lookup(body->getTerminator()->getOperand(0));
 }
 
-SmallVector<Value> ProductTiles::addTerms(Value buffer,
+SmallVector<Value> ProductTiles::addTerms(ArrayRef<Value> buffers,
                                           ArrayRef<Value> before) {
   SmallVector<Value> sums(before);
   std::array<SmallVector<Value>, 2> places;
@@ -264,7 +275,8 @@ SmallVector<Value> ProductTiles::addTerms(Value buffer,
     Value number = puller.index(term);
     toEnd();
     std::array<SmallVector<Value>, 2> elements;
-    for (auto [side, own, read] : llvm::zip(sides, places, elements))
+    for (auto [side, buffer, own, read] :
+         llvm::zip(sides, buffers, places, elements))
       for (Value place : own)
         read.push_back(memref::LoadOp::create(builder, loc, side.memory,
                                               {group, buffer, number, place}));
@@ -286,7 +298,11 @@ int64_t ProductTiles::countSteps() const {
 LogicalResult ProductTiles::addAll(SmallVector<Value> &sums) {
   int64_t steps = countSteps();
   Value zero = puller.index(0), one = puller.index(1);
+  if (failed(beginCopies()))
+    return failure();
   for (Side &side : sides) {
+    if (side.isCopied)
+      continue;
     FailureOr<SmallVector<Value>> first = computeElements(side, findStep(zero));
     if (failed(first))
       return failure();
@@ -294,29 +310,38 @@ LogicalResult ProductTiles::addAll(SmallVector<Value> &sums) {
   }
   Value last = puller.index(steps - 1), end = puller.index(steps);
   toEnd();
+  waitForCopies();
   SharedMemory::synchronize(builder, loc);
   auto loop = scf::ForOp::create(builder, loc, zero, end, one, sums);
   Block *outer = std::exchange(block, loop.getBody());
   puller.enter(block, loop, /*isConditional=*/false, /*diverges=*/false);
   Value step = loop.getInductionVar();
+  if (failed(continueCopies(step)))
+    return failure();
   Value next = apply(d0 + 1, step);
   toEnd();
   // The last step computes its own elements once more, for nobody.
   next = arith::MinUIOp::create(builder, loc, next, last);
   std::array<SmallVector<Value>, 2> elements;
   for (auto [side, own] : llvm::zip(sides, elements)) {
+    if (side.isCopied)
+      continue;
     FailureOr<SmallVector<Value>> computed =
         computeElements(side, findStep(next));
     if (failed(computed))
       return failure();
     own = *computed;
   }
-  SmallVector<Value> added = addTerms(
-      apply(d0 % 2, step), SmallVector<Value>(loop.getRegionIterArgs()));
-  Value buffer = apply((d0 + 1) % 2, step);
+  SmallVector<Value> buffers;
+  for (const Side &side : sides)
+    buffers.push_back(apply(d0 % side.buffers, step));
+  SmallVector<Value> added =
+      addTerms(buffers, SmallVector<Value>(loop.getRegionIterArgs()));
   for (auto [side, own] : llvm::zip(sides, elements))
-    storeElements(side, own, buffer);
+    if (!side.isCopied)
+      storeElements(side, own, apply((d0 + 1) % side.buffers, step));
   toEnd();
+  waitForCopies();
   SharedMemory::synchronize(builder, loc);
   scf::YieldOp::create(builder, loc, added);
   puller.leave();
@@ -447,11 +472,11 @@ LogicalResult ProductTiles::storeResults(ArrayRef<Value> sums, Store store) {
 }
 
 LogicalResult ProductTiles::build(Store store) {
-  for (Side &side : sides)
-    side.memory = allocate(side);
   placeThread(thread);
   for (Side &side : sides)
-    prepare(side);
+    if (failed(prepare(side)))
+      return failure();
+  allocate();
   auto fill = op.getDpsInits().front().getDefiningOp<linalg::FillOp>();
   FailureOr<Value> begin = puller.pull(
       fill.getResult(0),

@@ -68,7 +68,11 @@ protected:
     int64_t tile, ofThread;
     Value first;  ///< row, or column, of the tile
     Value number; ///< of the thread along this side
-    Value memory; ///< of each group two times the elements of a step
+    Value memory; ///< of each group the elements of so many steps
+    int64_t buffers = 2;
+    /// Whether the elements come by copies, which the threads begin for all
+    /// buffers but the one whose terms they add.
+    bool isCopied = false;
     /// Of each unit that a thread computes at a time: its first term and its
     /// first place on the side, in the tile; and the loops' numbers that don't
     /// depend on the term.
@@ -79,8 +83,8 @@ protected:
     std::optional<unsigned> along;
   };
 
-  /// Memory for the elements of a step, of each group and two times.
-  virtual Value allocate(const Side &side);
+  /// Memory of both sides.
+  virtual void allocate();
   /// Which rows and columns of the tile a thread has.
   virtual void placeInTile();
   /// Where a thread's element of this number lies on a side of the tile.
@@ -88,15 +92,46 @@ protected:
   /// Stores a unit of elements, with this builder.
   virtual void storeUnit(OpBuilder &b, const Side &side, size_t number,
                          ArrayRef<Value> elements, Value buffer);
-  /// Adds a step's terms to the sums.
-  virtual SmallVector<Value> addTerms(Value buffer, ArrayRef<Value> sums);
-  virtual void prepare(Side &side);
+  /// Adds a step's terms, which are in one buffer of each side, to the sums.
+  virtual SmallVector<Value> addTerms(ArrayRef<Value> buffers,
+                                      ArrayRef<Value> sums);
+  /// Finds out where a side's units are.
+  virtual LogicalResult prepare(Side &side);
+  // Of sides that are copied: begins with the first steps, goes on while a step
+  // is computed, and waits for what the next one needs.
+  virtual LogicalResult beginCopies() { return success(); }
+  virtual LogicalResult continueCopies(Value /*step*/) { return success(); }
+  virtual void waitForCopies() {}
 
   Value apply(AffineExpr expression, ArrayRef<Value> operands) {
     return puller.apply(expression, operands);
   }
   /// Behind what has been built in the innermost block.
   void toEnd() { builder.setInsertionPointToEnd(block); }
+
+  /// Whether a unit's elements are neighbours along one loop, all of them of
+  /// terms or none.
+  bool hasRuns(const Side &side);
+  /// The loop along which such a unit goes.
+  unsigned getRunLoop(const Side &side) const {
+    return side.along.value_or(product.terms.back());
+  }
+  /// A unit's first term in a step of the product.
+  Value findTerm(const Side &side, size_t number, Value step);
+  /// The numbers of the loops for a unit's element of this term.
+  SmallVector<Value> findLoops(const Side &side, size_t number, Value term);
+  /// Whether there is such a term; NULL: always.
+  Value isTerm(Value term);
+  /// Builds what is done with a unit by those threads that have one of this
+  /// number.
+  void buildUnit(OpBuilder &b, const Side &side, size_t number,
+                 llvm::function_ref<void(OpBuilder &)> build);
+  /// Of a group.
+  int64_t countSteps() const;
+  /// The step of the product that is one of the thread's group.
+  Value findStep(Value step) {
+    return apply(d0 * countSteps() + d1, {group, step});
+  }
 
 private:
   void placeThread(Value thread);
@@ -106,7 +141,6 @@ private:
   std::pair<AffineExpr, AffineExpr> placeUnit(const Side &side) const;
   void setLoops(SmallVector<Value> &loops, ArrayRef<unsigned> which,
                 Value number);
-  bool hasRuns(const Side &side);
   FailureOr<SmallVector<Value>> computeRun(const Side &side, size_t number,
                                            Value term, int64_t count);
   LogicalResult computeUnit(const Side &side, size_t number, Value step,
@@ -115,12 +149,6 @@ private:
   void storeElements(Side &side, ArrayRef<Value> elements, Value buffer);
   Value add(Value lhs, Value rhs, Value sum);
   LogicalResult addAll(SmallVector<Value> &sums);
-  /// The step of the product that is one of the thread's group.
-  Value findStep(Value step) {
-    return apply(d0 * countSteps() + d1, {group, step});
-  }
-  /// Of a group.
-  int64_t countSteps() const;
   Value isGroup(int64_t number);
   void addGroup(int64_t other, ArrayRef<Value> own, Value shared,
                 MutableArrayRef<Value> sums);

@@ -63,6 +63,16 @@ Value SharedMemory::share(Location loc, ArrayRef<int64_t> shape,
   return view(loc, getSharedType(shape, elementType), 0);
 }
 
+Value SharedMemory::viewAs(Value part, Type elementType) {
+  auto type = cast<MemRefType>(part.getType());
+  int64_t bits = type.getNumElements() * type.getElementTypeBitWidth();
+  auto view = part.getDefiningOp<memref::ViewOp>();
+  return this->view(
+      view.getLoc(),
+      getSharedType({bits / elementType.getIntOrFloatBitWidth()}, elementType),
+      *getConstantIntValue(view.getByteShift()));
+}
+
 void SharedMemory::declare(SymbolTable &symbols) {
   if (bytes == 0)
     return;

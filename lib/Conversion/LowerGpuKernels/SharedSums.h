@@ -26,6 +26,8 @@ public:
   Value allocate(Location loc, ArrayRef<int64_t> shape, Type elementType);
   /// The first bytes, whoever has got them.
   Value share(Location loc, ArrayRef<int64_t> shape, Type elementType);
+  /// What has been allocated, as neighbours of another type.
+  Value viewAs(Value part, Type elementType);
   /// The symbol of all of it, once all is allocated.
   void declare(SymbolTable &symbols);
 

@@ -79,14 +79,19 @@ void TensorTiles::chooseUnits(Side &side) {
     side.along = loop;
 }
 
-Value TensorTiles::allocate(const Side &side) {
-  return memory.allocate(loc, {tile.groups * 2 * countBufferElements(side)},
-                         getSharedType());
+/// Of each buffer all groups' rows.
+void TensorTiles::allocate() {
+  chooseBuffers();
+  for (Side &side : sides)
+    side.memory = memory.allocate(
+        loc, {side.buffers * tile.groups * countBufferElements(side)},
+        getSharedType());
 }
 
 /// A row and a column of a side's memory, expressions of some values, and so
-/// many further ones, multiples of 8 rows and of units. Threads that read
-/// single words read neighbours of two units, of 4 rows.
+/// many further ones, multiples of a matrix's rows, or of half as many where
+/// words are read, and of units. What reads words takes those of two
+/// neighbouring units of 4 rows at once, which is why these are turned by two.
 TensorTiles::Place TensorTiles::placeAt(const Side &side, AffineExpr row,
                                         AffineExpr column, ArrayRef<Value> of,
                                         int64_t furtherRows,
@@ -101,7 +106,7 @@ TensorTiles::Place TensorTiles::placeAt(const Side &side, AffineExpr row,
   AffineExpr ofGroup = builder.getAffineDimExpr(of.size() + 1);
   SmallVector<Value> operands(of);
   operands.append({other, group});
-  return {apply(ofGroup * (2 * countBufferElements(side)) + row * ofRow +
+  return {apply(ofGroup * countBufferElements(side) + row * ofRow +
                     (own - own % inLine + moved) * unit + column % unit,
                 operands),
           furtherRows * ofRow + (furtherUnits - furtherUnits % inLine) * unit};
@@ -112,7 +117,7 @@ Value TensorTiles::locate(OpBuilder &b, const Side &side, const Place &place,
                           Value buffer) const {
   constexpr auto kNeverWraps =
       arith::IntegerOverflowFlags::nsw | arith::IntegerOverflowFlags::nuw;
-  Value size = puller.index(countBufferElements(side));
+  Value size = puller.index(tile.groups * countBufferElements(side));
   Value begin = arith::MulIOp::create(b, loc, buffer, size, kNeverWraps);
   Value own = arith::AddIOp::create(b, loc, place.own, begin, kNeverWraps);
   if (place.further == 0)
@@ -139,12 +144,20 @@ void TensorTiles::placeInTile() {
   column = apply(getFirst(sides[1]) + d1 * 2, {inGroup, inQuad});
 }
 
-void TensorTiles::prepare(Side &side) {
-  ProductTiles::prepare(side);
+/// What lies in memory as it is to be shared is copied.
+LogicalResult TensorTiles::prepare(Side &side) {
+  if (failed(ProductTiles::prepare(side)))
+    return failure();
   for (auto [term, place] : llvm::zip(side.terms, side.places))
     units[side.of->operand].push_back(
         side.along ? placeAt(side, d0, d1, {term, place})
                    : placeAt(side, d0, d1, {place, term}));
+  FailureOr<std::optional<RunSource>> first =
+      findUnit(side, 0, findStep(puller.index(0)));
+  if (failed(first))
+    return failure();
+  side.isCopied = first->has_value();
+  return success();
 }
 
 /// Of a result a thread has two rows and two neighbouring columns.
@@ -228,9 +241,10 @@ SmallVector<Value> TensorTiles::readWords(const Side &side, Value buffer,
   SmallVector<Value> words;
   for (int64_t half = 0; half < 2; ++half)
     for (int64_t lower = 0; lower < (isLeft ? 2 : 1); ++lower) {
-      Place place = placeAt(side, d0 + half * (kStepWords / 2), d1,
-                            {inQuad, readPlaces[side.of->operand]},
-                            step * kStepWords, first + lower * (kRows / 2));
+      Place place =
+          placeAt(side, d0, d1, {inQuad, readPlaces[side.of->operand]},
+                  step * kStepWords + half * (kStepWords / 2),
+                  first + lower * (kRows / 2));
       toEnd();
       words.push_back(memref::LoadOp::create(
           builder, loc, side.memory, locate(builder, side, place, buffer)));
@@ -327,12 +341,15 @@ void TensorTiles::multiply(ArrayRef<Value> lhs, ArrayRef<Value> rhs,
                                         static_cast<int64_t>(i));
 }
 
-SmallVector<Value> TensorTiles::addTerms(Value buffer, ArrayRef<Value> before) {
+SmallVector<Value> TensorTiles::addTerms(ArrayRef<Value> buffers,
+                                         ArrayRef<Value> before) {
   SmallVector<Value> sums(before);
   int64_t rows = tile.threadRows / 2, columns = tile.threadColumns / 2;
   for (int64_t step = 0; step < tile.terms / factors.ofStep(); ++step) {
-    SmallVector<SmallVector<Value>> lhs = readFragments(sides[0], buffer, step);
-    SmallVector<SmallVector<Value>> rhs = readFragments(sides[1], buffer, step);
+    SmallVector<SmallVector<Value>> lhs =
+        readFragments(sides[0], buffers[0], step);
+    SmallVector<SmallVector<Value>> rhs =
+        readFragments(sides[1], buffers[1], step);
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < columns; ++j) {
         SmallVector<Value *> own;

@@ -37,13 +37,17 @@ public:
   static constexpr int64_t kRows = 16, kColumns = 8;
 
 protected:
-  Value allocate(const Side &side) override;
+  void allocate() override;
   void placeInTile() override;
-  void prepare(Side &side) override;
+  LogicalResult prepare(Side &side) override;
   Value getPlace(const Side &side, int64_t number) override;
   void storeUnit(OpBuilder &b, const Side &side, size_t number,
                  ArrayRef<Value> elements, Value buffer) override;
-  SmallVector<Value> addTerms(Value buffer, ArrayRef<Value> sums) override;
+  SmallVector<Value> addTerms(ArrayRef<Value> buffers,
+                              ArrayRef<Value> sums) override;
+  LogicalResult beginCopies() override;
+  LogicalResult continueCopies(Value step) override;
+  void waitForCopies() override;
 
 private:
   /// So many elements behind the beginning of a side's buffer: those that a
@@ -75,6 +79,17 @@ private:
   Value locate(OpBuilder &b, const Side &side, const Place &place,
                Value buffer) const;
 
+  // Of sides that are copied (TensorCopies.cpp).
+  FailureOr<std::optional<RunSource>> findUnit(const Side &side, size_t number,
+                                               Value step);
+  FailureOr<SmallVector<RunSource>> findUnits(const Side &side, Value step);
+  void copyUnits(OpBuilder &b, const Side &side, ArrayRef<RunSource> from,
+                 Value buffer);
+  bool hasCopies() const {
+    return llvm::any_of(sides, [](const Side &side) { return side.isCopied; });
+  }
+  void chooseBuffers();
+
   void chooseUnits(Side &side);
   AffineExpr getFirst(const Side &side) const;
   Value packWord(OpBuilder &b, ArrayRef<Value> elements) const;
@@ -99,6 +114,8 @@ private:
   Value column;
   /// Of both sides: where the units lie that a thread computes.
   std::array<SmallVector<Place>, 2> units;
+  /// How many of a side that is copied there are.
+  int64_t copyBuffers = 2;
 };
 
 } // namespace mlir::hfta

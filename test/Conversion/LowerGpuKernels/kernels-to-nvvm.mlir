@@ -109,6 +109,36 @@ func.func private @"kernel/apart.0"(%x: memref<256xf64>, %element: index, %scrat
 
 // -----
 
+// Copies of some elements, whose number has as many bits as indices have.
+// CHECK-LABEL: llvm.func internal @"kernel/copies.0"(
+// CHECK-SAME: !llvm.ptr {llvm.noalias}, %[[I:[^ ,:]+]]: i32,
+// CHECK: %[[TO:.+]] = llvm.getelementptr{{.*}} %{{.+}}[%[[I]]] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, bf16
+// CHECK: %[[PLACE:.+]] = llvm.getelementptr{{.*}} %{{.+}}[%[[I]]] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+// CHECK: %[[FROM:.+]] = llvm.addrspacecast %[[PLACE]] : !llvm.ptr to !llvm.ptr<1>
+// CHECK: %[[BYTES:.+]] = llvm.mul %[[I]], %{{.+}} : i32
+// CHECK: nvvm.cp.async.shared.global %[[TO]], %[[FROM]], 16, cache = cg, %[[BYTES]] : !llvm.ptr<3>, !llvm.ptr<1>, i32
+// CHECK: nvvm.cp.async.shared.global %{{.+}}, %{{.+}}, 16, cache = cg : !llvm.ptr<3>, !llvm.ptr<1>
+// CHECK-LABEL: llvm.func internal @"kernel/wide_copies.0"(
+// CHECK-SAME: !llvm.ptr {llvm.noalias}, %[[I:[^ ,:]+]]: i64,
+// CHECK: %[[COUNT:.+]] = llvm.trunc %[[I]] : i64 to i32
+// CHECK: %[[BYTES:.+]] = llvm.mul %[[COUNT]], %{{.+}} : i32
+// CHECK: nvvm.cp.async.shared.global %{{.+}}, %{{.+}}, 16, cache = cg, %[[BYTES]]
+memref.global "private" @shared : memref<64xbf16, 3> = uninitialized {alignment = 16 : i64}
+func.func private @"kernel/copies.0"(%x: memref<64xbf16>, %i: index, %scratch: memref<0xi8>) attributes {hfta.items = 40 : i64, hfta.kernel, hfta.scratch_bytes = 0 : i64} {
+  %0 = memref.get_global @shared : memref<64xbf16, 3>
+  %1 = nvgpu.device_async_copy %x[%i], %0[%i], 8, %i {bypassL1} : memref<64xbf16> to memref<64xbf16, 3>
+  %2 = nvgpu.device_async_copy %x[%i], %0[%i], 8 {bypassL1} : memref<64xbf16> to memref<64xbf16, 3>
+  return
+}
+func.func private @"kernel/wide_copies.0"(%x: memref<64xbf16>, %i: index, %scratch: memref<0xi8>) attributes {hfta.items = 40 : i64, hfta.kernel, hfta.scratch_bytes = 0 : i64, hfta.wide_indices} {
+  %0 = memref.get_global @shared : memref<64xbf16, 3>
+  %1 = nvgpu.device_async_copy %x[%i], %0[%i], 8, %i {bypassL1} : memref<64xbf16> to memref<64xbf16, 3>
+  %2 = nvgpu.device_async_copy %x[%i], %0[%i], 8 {bypassL1} : memref<64xbf16> to memref<64xbf16, 3>
+  return
+}
+
+// -----
+
 // expected-error @+1 {{computes several items at once, which a GPU's threads don't}}
 func.func private @"kernel/lanes.0"(%x: memref<40xf32>, %y: memref<40xf32>, %i: index, %j: index, %scratch: memref<0xi8>) attributes {hfta.items = 40 : i64, hfta.kernel, hfta.lanes = 2 : i64, hfta.scratch_bytes = 0 : i64} {
   return

@@ -462,20 +462,33 @@ func.func private @tensor_cores(%x: tensor<16x32xf32>, %w: tensor<16x32xf32>) ->
 
 // -----
 
-// Neighbouring channels are read of memory together, are words of what threads
-// share as they are, and padding is one condition for them; where a row ends
-// within a unit, elements are read one by one.
+// What lies in memory as it is to be shared is copied, two steps ahead of the one
+// whose terms are added, as there are three: neighbouring channels together, and
+// zeros where there is padding.
 // CHECK-LABEL: func.func private @runs(
 // CHECK-SAME: %[[X:[^ ,:]+]]: memref<4x15x16xbf16>, %[[W:[^ ,:]+]]: memref<16x3x16xbf16>
-// CHECK: %[[PADDED:.+]] = scf.if %{{.+}} -> (vector<8xi16>) {
-// CHECK-NEXT: vector.load %[[X]][{{.+}}] {alignment = 16 : i64} : memref<4x15x16xbf16>, vector<8xbf16>
-// CHECK: } else {
-// CHECK: scf.yield %{{.+}} : vector<8xi16>
-// CHECK: %[[WORDS:.+]] = vector.bitcast %[[PADDED]] : vector<8xi16> to vector<4xi32>
-// CHECK: %[[HALVES:.+]] = vector.bitcast %[[WORDS]] : vector<4xi32> to vector<8xi16>
-// CHECK: vector.store %[[HALVES]], %{{.+}} {alignment = 16 : i64} : memref<512xi16, 3>, vector<8xi16>
-// CHECK: vector.load %[[W]][{{.+}}] {alignment = 16 : i64} : memref<16x3x16xbf16>, vector<8xbf16>
+// CHECK-DAG: %[[STEPS:.+]] = arith.constant 3 : index
+// CHECK-DAG: %[[ALL:.+]] = arith.constant 8 : index
+// CHECK-DAG: memref.view %{{.+}} : memref<3072xi8, 3> to memref<768xi16, 3>
+// CHECK: %[[SIZE:.+]] = arith.select %{{.+}}, %[[ALL]], %{{.+}} : index
+// CHECK: nvgpu.device_async_copy %[[X]][{{.+}}], %{{.+}}, 8, %[[SIZE]] {bypassL1} : memref<4x15x16xbf16> to memref<768xbf16, 3>
+// CHECK: nvgpu.device_async_copy %[[W]][{{[^]]+}}], %{{[^,]+}}, 8 {bypassL1} : memref<16x3x16xbf16> to memref<768xbf16, 3>
+// CHECK: nvvm.cp.async.commit.group
+// CHECK-COUNT-2: nvgpu.device_async_copy
+// CHECK: nvvm.cp.async.commit.group
+// CHECK-NEXT: nvvm.cp.async.wait.group 1
+// CHECK-NEXT: nvvm.barrier
+// CHECK: scf.for %[[STEP:.+]] = %{{.+}} to %[[STEPS]]
+// CHECK: %[[IS_STEP:.+]] = arith.cmpi ult, %{{.+}}, %[[STEPS]] : index
+// CHECK-NEXT: scf.if %[[IS_STEP]] {
+// CHECK-COUNT-2: nvgpu.device_async_copy
+// CHECK: nvvm.cp.async.commit.group
+// CHECK: nvvm.mma.sync
+// CHECK-NEXT: llvm.extractvalue
+// CHECK: nvvm.cp.async.wait.group 1
+// CHECK-NEXT: nvvm.barrier
 // CHECK-NOT: memref.load %[[X]]
+// CHECK-NOT: vector.store
 // CHECK: return
 func.func private @runs(%x: tensor<4x15x16xbf16>, %w: tensor<16x3x16xbf16>) -> tensor<4x16x16xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
   %zero = arith.constant 0.000000e+00 : f32
@@ -528,17 +541,17 @@ func.func private @short_rows(%x: tensor<16x3x12xf32>, %w: tensor<16x3x12xf32>) 
 // -----
 
 // Where neighbours in memory are neighbouring rows, or columns, so many of one
-// term are read together, under one condition where there may be none. They are
-// shared term by term, and their warp reads small matrices of them transposed.
+// term are copied together, and zeros where there may be none. They are shared
+// term by term, and their warp reads small matrices of them transposed.
 // CHECK-LABEL: func.func private @along(
 // CHECK-SAME: %[[X:[^ ,:]+]]: memref<30x24xbf16>, %[[W:[^ ,:]+]]: memref<30x16xbf16>
 // CHECK-DAG: memref.view %{{.+}} : memref<2048xi8, 3> to memref<512xi16, 3>
-// CHECK: %[[READ:.+]] = scf.if %{{.+}} -> (vector<8xi16>) {
-// CHECK-NEXT: vector.load %[[X]][{{.+}}] {alignment = 16 : i64} : memref<30x24xbf16>, vector<8xbf16>
-// CHECK: %[[WORDS:.+]] = vector.bitcast %[[READ]] : vector<8xi16> to vector<4xi32>
-// CHECK: %[[HALVES:.+]] = vector.bitcast %[[WORDS]] : vector<4xi32> to vector<8xi16>
-// CHECK: vector.store %[[HALVES]], %{{.+}} {alignment = 16 : i64} : memref<512xi16, 3>, vector<8xi16>
-// CHECK: vector.load %[[W]][{{.+}}] {alignment = 16 : i64} : memref<30x16xbf16>, vector<8xbf16>
+// CHECK: %[[SIZE:.+]] = arith.select
+// CHECK: nvgpu.device_async_copy %[[X]][{{.+}}], %{{.+}}, 8, %[[SIZE]] {bypassL1} : memref<30x24xbf16> to memref<512xbf16, 3>
+// CHECK: nvgpu.device_async_copy %[[W]][{{.+}}], %{{.+}}, 8, %{{.+}} {bypassL1} : memref<30x16xbf16> to memref<512xbf16, 3>
+// CHECK: nvvm.cp.async.commit.group
+// CHECK-NEXT: nvvm.cp.async.wait.group 0
+// CHECK-NEXT: nvvm.barrier
 // CHECK: scf.for
 // CHECK: %[[LEFT:.+]] = nvgpu.ldmatrix %{{.+}} {numTiles = 4 : i32, transpose = true} : memref<512xi16, 3> -> vector<4x2xi16>
 // CHECK: %[[PAIR:.+]] = vector.extract %[[LEFT]][0] : vector<2xi16> from vector<4x2xi16>
@@ -575,18 +588,26 @@ func.func private @along(%x: tensor<30x24xbf16>, %w: tensor<30x16xbf16>) -> tens
 // -----
 
 // Words that hold one element are read as they are, and where a unit would go on
-// in another row, elements are read one by one.
+// in another row, elements are read one by one, while the other operand is
+// copied.
 // CHECK-LABEL: func.func private @along_words(
 // CHECK-SAME: %[[X:[^ ,:]+]]: memref<32x16xf32>, %[[W:[^ ,:]+]]: memref<32x3x6xf32>
 // CHECK-COUNT-2: memref.view %{{.+}} : memref<4096xi8, 3> to memref<512xi32, 3>
-// CHECK: vector.load %[[X]][{{.+}}] {alignment = 16 : i64} : memref<32x16xf32>, vector<4xf32>
-// CHECK: vector.store %{{.+}} {alignment = 16 : i64} : memref<512xi32, 3>, vector<4xi32>
-// CHECK-NOT: vector.load %[[W]]
+// CHECK: nvgpu.device_async_copy %[[X]][{{.+}}], %{{.+}}, 4 {bypassL1} : memref<32x16xf32> to memref<512xf32, 3>
+// CHECK: nvvm.cp.async.commit.group
 // CHECK: memref.load %[[W]]
 // CHECK: vector.store %{{.+}} {alignment = 16 : i64} : memref<512xi32, 3>, vector<4xi32>
+// CHECK: nvvm.cp.async.wait.group 0
+// CHECK-NEXT: nvvm.barrier
 // CHECK: scf.for
+// CHECK: nvgpu.device_async_copy %[[X]]
+// CHECK: nvvm.cp.async.commit.group
+// CHECK: memref.load %[[W]]
 // CHECK-COUNT-4: memref.load %{{.+}} : memref<512xi32, 3>
 // CHECK: nvgpu.ldmatrix %{{.+}} {numTiles = 2 : i32, transpose = false} : memref<512xi32, 3> -> vector<2x1xi32>
+// CHECK: vector.store %{{.+}} {alignment = 16 : i64} : memref<512xi32, 3>, vector<4xi32>
+// CHECK: nvvm.cp.async.wait.group 0
+// CHECK-NEXT: nvvm.barrier
 // CHECK: return
 func.func private @along_words(%x: tensor<32x16xf32>, %w: tensor<32x3x6xf32>) -> tensor<16x3x6xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
   %zero = arith.constant 0.0 : f32
@@ -602,12 +623,12 @@ func.func private @along_words(%x: tensor<32x16xf32>, %w: tensor<32x3x6xf32>) ->
 
 // -----
 
-// Neighbours of a slice are read together if it begins with such a unit of its
+// Neighbours of a slice are copied together if it begins with such a unit of its
 // source, which the second one doesn't.
 // CHECK-LABEL: func.func private @slices(
 // CHECK-SAME: %[[X:[^ ,:]+]]: memref<2x16x48xf32>, %[[W:[^ ,:]+]]: memref<32x24xf32>
-// CHECK: vector.load %[[X]][{{.+}}] {alignment = 16 : i64} : memref<2x16x48xf32>, vector<4xf32>
-// CHECK-NOT: vector.load %[[W]]
+// CHECK: nvgpu.device_async_copy %[[X]][{{.+}}], %{{.+}}, 4 {bypassL1} : memref<2x16x48xf32> to memref<512xf32, 3>
+// CHECK-NOT: device_async_copy %[[W]]
 // CHECK: memref.load %[[W]]
 // CHECK-NOT: memref.load %[[X]]
 // CHECK-NOT: vector.load %[[W]]

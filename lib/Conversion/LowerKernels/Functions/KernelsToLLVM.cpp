@@ -9,6 +9,7 @@
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
 #include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
@@ -100,6 +101,49 @@ static SmallVector<Operation *> collectOps(ModuleOp module,
   return ops;
 }
 
+namespace {
+/// MLIR's own pattern cuts the number of elements to 32 bits, which fails where
+/// indices have no more.
+struct ConvertCopy : ConvertOpToLLVMPattern<nvgpu::DeviceAsyncCopyOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult
+  matchAndRewrite(nvgpu::DeviceAsyncCopyOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto toType = cast<MemRefType>(op.getDst().getType());
+    auto fromType = cast<MemRefType>(op.getSrc().getType());
+    int64_t elementBytes = fromType.getElementTypeBitWidth() / 8;
+    int64_t bytes = op.getDstElements().getSExtValue() * elementBytes;
+    bool passesCache = op.getBypassL1().value_or(false);
+    // Groups are those of all copies: nobody looks at a copy's token.
+    if (bytes != 16 || !passesCache || !op->use_empty())
+      return rewriter.notifyMatchFailure(op, "expected 16 bytes of memory");
+    Value to = getStridedElementPtr(rewriter, loc, toType, adaptor.getDst(),
+                                    adaptor.getDstIndices());
+    Value from = getStridedElementPtr(rewriter, loc, fromType, adaptor.getSrc(),
+                                      adaptor.getSrcIndices());
+    constexpr unsigned kGlobalSpace = 1;
+    from = LLVM::AddrSpaceCastOp::create(
+        rewriter, loc,
+        LLVM::LLVMPointerType::get(rewriter.getContext(), kGlobalSpace), from);
+    Value count = adaptor.getSrcElements();
+    Type word = rewriter.getI32Type();
+    if (count && count.getType() != word)
+      count = LLVM::TruncOp::create(rewriter, loc, word, count);
+    if (count)
+      count = LLVM::MulOp::create(
+          rewriter, loc, count,
+          LLVM::ConstantOp::create(rewriter, loc, word, elementBytes));
+    NVVM::CpAsyncOp::create(rewriter, loc, to, from,
+                            static_cast<uint32_t>(bytes),
+                            NVVM::LoadCacheModifierKind::CG, count);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+} // namespace
+
 static void populatePatterns(LLVMTypeConverter &converter,
                              RewritePatternSet &patterns) {
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
@@ -110,6 +154,7 @@ static void populatePatterns(LLVMTypeConverter &converter,
   populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
   populateMathToLLVMConversionPatterns(converter, patterns);
   populateNVGPUToNVVMConversionPatterns(converter, patterns);
+  patterns.add<ConvertCopy>(converter, /*benefit=*/2);
   populateSCFToControlFlowConversionPatterns(patterns);
   populateVectorToLLVMConversionPatterns(converter, patterns);
   ub::populateUBToLLVMConversionPatterns(converter, patterns);
