@@ -216,8 +216,10 @@ def HftaEmulateGpu : Pass<"hfta-emulate-gpu", "::mlir::ModuleOp"> {
     the driver does. A kernel whose blocks'
     threads wait for each other (`nvvm.barrier`) has `NAME$block` instead, and
     calls what `hfta_emulated_barrier` points to; what they share is one memory,
-    `hfta_emulated_shared`. What a warp does together (`nvvm.mma.sync`, and
-    `nvvm.ldmatrix` that transposes) is a call of such a pointer, too. Whatever else the NVVM dialect has is refused.
+    `hfta_emulated_shared`. What a warp does together (`nvvm.mma.sync`,
+    `nvvm.ldmatrix`), and copies that a thread doesn't wait for
+    (`nvvm.cp.async.shared.global` of 16 bytes, its groups and waits), are calls of
+    such pointers, too. Whatever else the NVVM dialect has is refused.
 
     Before:
     ```mlir
