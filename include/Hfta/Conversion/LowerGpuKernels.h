@@ -40,7 +40,8 @@ inline constexpr int64_t kSumThreads = 256;
 /// axes. A thread, or some together, have a row.
 inline constexpr llvm::StringLiteral kRowAxesAttrName = "hfta.row_axes";
 
-/// On kernels on tensors: how many neighbouring elements a thread has at a time.
+/// On kernels on tensors: how many neighbouring elements a thread has at a
+/// time.
 inline constexpr llvm::StringLiteral kRunAttrName = "hfta.run";
 
 /// On lowered kernels: the threads of a block. Before they are lowered, of
