@@ -168,8 +168,8 @@ def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "::mlir::ModuleOp"> {
     together, all of them run. The entry's name is the kernel's
     without `kernel/`, in which `$` stands for what PTX's names can't have. On
     the kernel `hfta.gpu_entry` tells it, and `hfta.block_threads` the threads of
-    a block. With `nvvm.minctasm` a kernel that divides in f64 beside sums that its
-    threads share gets the registers that it needs for it.
+    a block. With `nvvm.minctasm` a kernel whose threads share sums gets the
+    registers that it needs to divide in f64, or to have several elements.
 
     Before:
     ```mlir

@@ -40,10 +40,11 @@ static constexpr int64_t kBlockThreads = 256;
 static constexpr int64_t kWarpThreads = 32;
 
 /// How many blocks a processor is to run at once where threads share sums and
-/// divide in f64: then a thread has 64 registers. A division or square root is
-/// a call of the assembler's own, and left to itself it takes 40 or 48 for such
-/// a kernel, and memory for what doesn't fit into them around the call.
-static constexpr int64_t kBlocksAtOnce = 4;
+/// divide in f64, or have several elements: then a thread has 64 registers, or
+/// 80 for both. A division or square root is a call of the assembler's own, and
+/// left to itself it takes 32 to 48 for such kernels, and memory for what
+/// doesn't fit into them.
+static constexpr int64_t kBlocksAtOnce = 4, kBlocksOfBoth = 3;
 
 /// Whether a function has a division or square root of wide numbers.
 static bool dividesWide(LLVM::LLVMFuncOp function) {
@@ -156,9 +157,11 @@ LLVM::LLVMFuncOp EntryBuilder::createFunction() {
                  builder.getUnitAttr());
   entry->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
                  builder.getDenseI32ArrayAttr({static_cast<int32_t>(threads)}));
-  if (callee->hasAttr(kSharesSumsAttrName) && dividesWide(callee))
+  bool divides = dividesWide(callee), hasRuns = callee->hasAttr(kRunAttrName);
+  if (callee->hasAttr(kSharesSumsAttrName) && (divides || hasRuns))
     entry->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                   builder.getI32IntegerAttr(kBlocksAtOnce));
+                   builder.getI32IntegerAttr(
+                       divides && hasRuns ? kBlocksOfBoth : kBlocksAtOnce));
   blockThreads = threads;
   callee->setAttr(kGpuEntryAttrName, entry.getSymNameAttr());
   return entry;

@@ -458,9 +458,9 @@ LogicalResult KernelThreader::build() {
   from->erase();
   shared.declare(symbols);
   kernel.setType(builder.getFunctionType(to->getArgumentTypes(), {}));
-  for (StringRef name : {StringRef(kTiesAttrName), StringRef(kSumLanesAttrName),
-                         StringRef(kLanesInsideAttrName),
-                         StringRef(kRowAxesAttrName), StringRef(kRunAttrName)})
+  for (StringRef name :
+       {StringRef(kTiesAttrName), StringRef(kSumLanesAttrName),
+        StringRef(kLanesInsideAttrName), StringRef(kRowAxesAttrName)})
     kernel->removeAttr(name);
   kernel->setAttr(kItemsAttrName, builder.getI64IntegerAttr(threads));
   return success();

@@ -89,6 +89,20 @@ func.func private @"kernel/root.0"(%x: memref<256xf64>, %element: index, %scratc
   memref.store %1, %x[%element] : memref<256xf64>
   return
 }
+// So has a thread of several elements; one that divides, too, has more.
+// CHECK-LABEL: llvm.func @several$0(
+// CHECK-SAME: nvvm.minctasm = 4 : i32
+func.func private @"kernel/several.0"(%x: memref<256xf32>, %element: index, %scratch: memref<0xi8>) attributes {hfta.block_threads = 256 : i64, hfta.items = 256 : i64, hfta.kernel, hfta.run = 4 : i64, hfta.scratch_bytes = 0 : i64, hfta.shares_sums} {
+  return
+}
+// CHECK-LABEL: llvm.func @both$0(
+// CHECK-SAME: nvvm.minctasm = 3 : i32
+func.func private @"kernel/both.0"(%x: memref<256xf64>, %element: index, %scratch: memref<0xi8>) attributes {hfta.block_threads = 256 : i64, hfta.items = 256 : i64, hfta.kernel, hfta.run = 2 : i64, hfta.scratch_bytes = 0 : i64, hfta.shares_sums} {
+  %0 = memref.load %x[%element] : memref<256xf64>
+  %1 = arith.divf %0, %0 : f64
+  memref.store %1, %x[%element] : memref<256xf64>
+  return
+}
 // Others have as many as the assembler likes.
 // CHECK-LABEL: llvm.func @narrow$0(
 // CHECK-NOT: nvvm.minctasm
