@@ -35,7 +35,8 @@ void KernelRows::mark(func::FuncOp kernel) const {
 }
 
 int64_t KernelRows::chooseRun(ValueRange results, int64_t lanes) const {
-  int64_t run = kAccessBytes;
+  // More are too many for registers, where all are f32 on their way.
+  int64_t run = kAccessBytes / 4;
   for (auto [number, result] : llvm::enumerate(results)) {
     if (isOfRow(number))
       continue;

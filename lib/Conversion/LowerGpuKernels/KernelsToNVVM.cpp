@@ -39,12 +39,11 @@ static LogicalResult refuseCalls(ModuleOp module) {
 static constexpr int64_t kBlockThreads = 256;
 static constexpr int64_t kWarpThreads = 32;
 
-/// How many blocks a processor is to run at once where threads share sums and
-/// divide in f64, or have several elements: then a thread has 64 registers, or
-/// 80 for both. A division or square root is a call of the assembler's own, and
-/// left to itself it takes 32 to 48 for such kernels, and memory for what
-/// doesn't fit into them.
-static constexpr int64_t kBlocksAtOnce = 4, kBlocksOfBoth = 3;
+/// How many blocks a processor is to run at once, at least, where threads share
+/// sums and divide in f64, whose division is a call of the assembler's own, or
+/// have several elements. Left to itself it takes 32 to 48 registers for such
+/// kernels, and memory for what doesn't fit into them; so it takes 40 to 90.
+static constexpr int64_t kBlocksAtOnce = 2;
 
 /// Whether a function has a division or square root of wide numbers.
 static bool dividesWide(LLVM::LLVMFuncOp function) {
@@ -157,11 +156,10 @@ LLVM::LLVMFuncOp EntryBuilder::createFunction() {
                  builder.getUnitAttr());
   entry->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
                  builder.getDenseI32ArrayAttr({static_cast<int32_t>(threads)}));
-  bool divides = dividesWide(callee), hasRuns = callee->hasAttr(kRunAttrName);
-  if (callee->hasAttr(kSharesSumsAttrName) && (divides || hasRuns))
+  if (callee->hasAttr(kSharesSumsAttrName) &&
+      (callee->hasAttr(kRunAttrName) || dividesWide(callee)))
     entry->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                   builder.getI32IntegerAttr(
-                       divides && hasRuns ? kBlocksOfBoth : kBlocksAtOnce));
+                   builder.getI32IntegerAttr(kBlocksAtOnce));
   blockThreads = threads;
   callee->setAttr(kGpuEntryAttrName, entry.getSymNameAttr());
   return entry;

@@ -71,9 +71,9 @@ func.func private @"kernel/few.0"(%x: memref<40xf32>, %element: index, %scratch:
 // -----
 
 // Where threads share sums, a division of wide numbers, which is a call of the
-// assembler's, has the registers that four blocks at once leave it.
+// assembler's, has the registers that two blocks at once leave it.
 // CHECK-LABEL: llvm.func @divides$0(
-// CHECK-SAME: nvvm.maxntid = array<i32: 256>, nvvm.minctasm = 4 : i32
+// CHECK-SAME: nvvm.maxntid = array<i32: 256>, nvvm.minctasm = 2 : i32
 func.func private @"kernel/divides.0"(%x: memref<256xf64>, %element: index, %scratch: memref<0xi8>) attributes {hfta.block_threads = 256 : i64, hfta.items = 256 : i64, hfta.kernel, hfta.scratch_bytes = 0 : i64, hfta.shares_sums} {
   %0 = memref.load %x[%element] : memref<256xf64>
   %1 = arith.divf %0, %0 : f64
@@ -82,25 +82,17 @@ func.func private @"kernel/divides.0"(%x: memref<256xf64>, %element: index, %scr
 }
 // So has a square root.
 // CHECK-LABEL: llvm.func @root$0(
-// CHECK-SAME: nvvm.minctasm = 4 : i32
+// CHECK-SAME: nvvm.minctasm = 2 : i32
 func.func private @"kernel/root.0"(%x: memref<256xf64>, %element: index, %scratch: memref<0xi8>) attributes {hfta.block_threads = 256 : i64, hfta.items = 256 : i64, hfta.kernel, hfta.scratch_bytes = 0 : i64, hfta.shares_sums} {
   %0 = memref.load %x[%element] : memref<256xf64>
   %1 = math.sqrt %0 : f64
   memref.store %1, %x[%element] : memref<256xf64>
   return
 }
-// So has a thread of several elements; one that divides, too, has more.
+// So has a thread of several elements.
 // CHECK-LABEL: llvm.func @several$0(
-// CHECK-SAME: nvvm.minctasm = 4 : i32
+// CHECK-SAME: nvvm.minctasm = 2 : i32
 func.func private @"kernel/several.0"(%x: memref<256xf32>, %element: index, %scratch: memref<0xi8>) attributes {hfta.block_threads = 256 : i64, hfta.items = 256 : i64, hfta.kernel, hfta.run = 4 : i64, hfta.scratch_bytes = 0 : i64, hfta.shares_sums} {
-  return
-}
-// CHECK-LABEL: llvm.func @both$0(
-// CHECK-SAME: nvvm.minctasm = 3 : i32
-func.func private @"kernel/both.0"(%x: memref<256xf64>, %element: index, %scratch: memref<0xi8>) attributes {hfta.block_threads = 256 : i64, hfta.items = 256 : i64, hfta.kernel, hfta.run = 2 : i64, hfta.scratch_bytes = 0 : i64, hfta.shares_sums} {
-  %0 = memref.load %x[%element] : memref<256xf64>
-  %1 = arith.divf %0, %0 : f64
-  memref.store %1, %x[%element] : memref<256xf64>
   return
 }
 // Others have as many as the assembler likes.
