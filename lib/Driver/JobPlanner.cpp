@@ -527,6 +527,13 @@ ExitCode JobPlanner::plan(LoadedModule &loaded) {
     return options.planPipeline ? measurePeaks(*loaded.module) : ExitCode::done;
   }
   bool isPlanned = options.planPipeline || pipeline.plansStages;
+  if (isPlanned && !job.lossScale.empty()) {
+    (*loaded.module)
+        .emitError("'loss_scale', which 'f16' has, and a pipeline that is "
+                   "planned exclude each other: one worker decides for all of "
+                   "a copy's gradients");
+    return ExitCode::unsupported;
+  }
   if (!isPlanned && !leavesSomething(job, pipeline))
     return options.costs.empty() || takesKfacCosts(options, loaded)
                ? checkMemory(job, *loaded.module)

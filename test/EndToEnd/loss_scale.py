@@ -9,8 +9,8 @@ import os
 import struct
 
 from harness import (COPIES, Work, checkpoint, copy_file, expect_equal,
-                     expect_same_checkpoint, expect_same_file, fail, make_blocks, make_job, read_log,
-                     read_safetensors, run)
+                     expect_same_checkpoint, expect_same_file, fail, make_blocks, make_job, read_least_budget,
+                     read_log, read_safetensors, run)
 
 STEPS = 14
 SAMPLES = [[0.5, -1.0, 2.0], [1.5, 0.25, -0.75], [-2.0, 1.0, 0.5], [0.1, 0.7, -1.2]]
@@ -170,10 +170,24 @@ def check_powers_of_two(work):
         mine, theirs = read(folder, STEPS, copy), read(plain, STEPS, copy)
         expect_equal({name: mine[name] for name in theirs}, theirs, f"scaled copy {copy}")
         expect_equal(sorted(set(mine) - set(theirs)), STATES, "more tensors")
-    budget = work.compile("budget", scaled, "--memory=device = 64MiB")
+    path = work.write_job("least", scaled)
+    least = read_least_budget(run(work.hftac, path, "--memory=device = 1", "-o",
+                                  work.folder / "least", code=3))
+    budget = work.compile("budget", scaled, f"--memory=device = {least}")
     expect_same_checkpoint(checkpoint(work.train(budget), STEPS),
                            checkpoint(folder, STEPS), "within a budget")
     print("powers of two change no bit")
+
+
+def check_narrow_state(work):
+    """What a step leaves as it was is chosen in the type that is stored."""
+    for stored in ("state = bf16", "parameters = f16"):
+        job = make_job("mlp", 3, f"  precision f32, {stored}\n  loss_scale 1024\n")
+        binary = work.compile("narrow", job, "--target=cuda", "--gpu-code=emulated",
+                              "--chip=sm_80")
+        run(binary, "train", "--data", work.folder, "--no-progress",
+            env={**os.environ, "LD_LIBRARY_PATH": work.options.emulation})
+    print("narrow state is left as it was")
 
 
 def check_gpu(work, initial):
@@ -199,6 +213,7 @@ def main():
     check_line_otherwise(work, binary, folder)
     check_powers_of_two(work)
     check_gpu(work, initial)
+    check_narrow_state(work)
 
 
 main()

@@ -216,7 +216,29 @@ static void replaceByBits(Operation *op) {
     op->erase();
 }
 
+/// The choice of bits instead.
+static void chooseBits(LLVM::SelectOp op) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  Type half = builder.getI16Type();
+  auto toBits = [&](Value value) -> Value {
+    return LLVM::BitcastOp::create(builder, loc, half, value);
+  };
+  Value chosen = LLVM::SelectOp::create(builder, loc, op.getCondition(),
+                                        toBits(op.getTrueValue()),
+                                        toBits(op.getFalseValue()));
+  op.replaceAllUsesWith(
+      LLVM::BitcastOp::create(builder, loc, op.getType(), chosen).getResult());
+  op.erase();
+}
+
 LogicalResult EmulateGpuPass::replaceOps(LLVM::LLVMFuncOp function) {
+  SmallVector<LLVM::SelectOp> choices;
+  function.walk([&](LLVM::SelectOp op) {
+    if (op.getType().isBF16())
+      choices.push_back(op);
+  });
+  llvm::for_each(choices, chooseBits);
   SmallVector<Operation *> halves, ops;
   function.walk([&](Operation *op) {
     if (isa<LLVM::LoadOp, LLVM::BitcastOp>(op) &&

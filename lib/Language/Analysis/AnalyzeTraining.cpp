@@ -239,7 +239,10 @@ void JobAnalyzer::checkLossScale() {
         "kfac's factors are those of the loss itself: bf16 needs no scale");
   if (job.getWorkers() > 1 || isPlanned())
     return diagnostics.error(
-        range, what + " and a pipeline of several workers exclude each other",
+        range,
+        what + " and a pipeline " +
+            (isPlanned() ? "that is planned" : "of several workers") +
+            " exclude each other",
         "one worker decides for all of a copy's gradients: bf16 needs no "
         "scale");
 }

@@ -4,6 +4,7 @@
 #include "training/log_scan.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -191,19 +192,25 @@ hfta_status hfta_log_begin(hfta_log *log, hfta_error *error) {
   return finish_line(log, &writer, error);
 }
 
-/// One member of each copy's numbers.
+/// Whether a member of the reports counts something, or is a real number.
+typedef enum member_kind { COUNT, REAL } member_kind;
+
+/// One member of each copy's numbers; counts as whole numbers.
 static void write_reports(hfta_json_writer *writer, const hfta_log *log,
                           const char *key, const hfta_update_report *reports,
-                          size_t offset) {
+                          size_t offset, member_kind kind) {
   const bool *live = log->span.live;
   hfta_json_key(writer, key);
   hfta_json_begin_array(writer);
   for (int64_t copy = 0; copy < log->program->copies; ++copy) {
     const char *member = (const char *)&reports[copy] + offset;
+    double value = *(const double *)(const void *)member;
     if (live && !live[copy])
       hfta_json_null(writer);
+    else if (kind == COUNT && isfinite(value))
+      hfta_json_integer(writer, (int64_t)value);
     else
-      hfta_json_number(writer, *(const double *)(const void *)member, HFTA_F64);
+      hfta_json_number(writer, value, HFTA_F64);
   }
   hfta_json_end_array(writer);
 }
@@ -224,13 +231,13 @@ hfta_status hfta_log_step(hfta_log *log, int64_t step, int64_t epoch,
   if (dampings) {
     write_list(&writer, log, "damping", dampings, HFTA_F64, log->span.live);
     write_reports(&writer, log, "kl_scale", reports,
-                  offsetof(hfta_update_report, kl_scale));
+                  offsetof(hfta_update_report, kl_scale), REAL);
   }
   if (log->program->roles.loss_scale != UINT32_MAX) {
     write_reports(&writer, log, "loss_scale", reports,
-                  offsetof(hfta_update_report, loss_scale));
+                  offsetof(hfta_update_report, loss_scale), REAL);
     write_reports(&writer, log, "skipped_steps", reports,
-                  offsetof(hfta_update_report, skipped_steps));
+                  offsetof(hfta_update_report, skipped_steps), COUNT);
   }
   return finish_line(log, &writer, error);
 }
@@ -244,11 +251,11 @@ hfta_status hfta_log_curvature(hfta_log *log, int64_t step,
   begin_line(log, &writer, "curvature");
   hfta_json_put_integer(&writer, "step", step);
   write_reports(&writer, log, "skipped_statistics", reports,
-                offsetof(hfta_update_report, skipped));
+                offsetof(hfta_update_report, skipped), COUNT);
   write_reports(&writer, log, "retried_inverses", reports,
-                offsetof(hfta_update_report, retried));
+                offsetof(hfta_update_report, retried), COUNT);
   write_reports(&writer, log, "kept_inverses", reports,
-                offsetof(hfta_update_report, kept));
+                offsetof(hfta_update_report, kept), COUNT);
   return finish_line(log, &writer, error);
 }
 
