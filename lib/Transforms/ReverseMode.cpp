@@ -70,15 +70,50 @@ static void passFactors(Operation &op, Block::iterator begin,
       made.setAttr(HftaDialect::kMultiplyAttrName, multiply);
 }
 
-/// Builds the backward of `op` and adds the contributions to `gradients`.
+static void addGradient(OpBuilder &builder, Location loc, Value of,
+                        Value gradient, DenseMap<Value, Value> &gradients) {
+  Value &sum = gradients[of];
+  sum = sum ? AddOp::create(builder, loc, sum, gradient).getResult() : gradient;
+}
+
+/// What comes next is built behind it.
+static Operation *getLast(OpBuilder &builder) {
+  Block::iterator place = builder.getInsertionPoint();
+  return place == builder.getInsertionBlock()->begin() ? nullptr
+                                                       : &*std::prev(place);
+}
+
+static Block::iterator getBehind(OpBuilder &builder, Operation *op) {
+  return op ? std::next(op->getIterator())
+            : builder.getInsertionBlock()->begin();
+}
+
+/// One copy's contribution to an array's gradient is added to that at once, not
+/// to a sum of the copy's own: so the copy adds up what it does alone, in the
+/// same order.
+static LogicalResult addToArray(OpBuilder &builder, UnstackOp unstack,
+                                Value gradient,
+                                DenseMap<Value, Value> &gradients,
+                                BackwardCallback callback) {
+  Operation *before = getLast(builder);
+  SmallVector<Value> ofArray;
+  if (failed(
+          unstack.buildBackward(builder, gradient, /*needed=*/true, ofArray)))
+    return failure();
+  addGradient(builder, unstack.getLoc(), unstack.getInput(), ofArray.front(),
+              gradients);
+  callback({unstack, getBehind(builder, before), gradient, ofArray});
+  return success();
+}
+
+/// Builds the backward of `op` and adds the contributions to `gradients`;
+/// `ends` are values at which the way back ends.
 static LogicalResult differentiateOp(OpBuilder &builder, Operation &op,
                                      const Activity &activity,
+                                     const DenseSet<Value> &ends,
                                      DenseMap<Value, Value> &gradients,
                                      BackwardCallback callback) {
-  Block &block = *op.getBlock();
-  Operation *before = builder.getInsertionPoint() == block.begin()
-                          ? nullptr
-                          : &*std::prev(builder.getInsertionPoint());
+  Operation *before = getLast(builder);
   SmallVector<Value> resultGradients;
   for (Value result : op.getResults())
     resultGradients.push_back(gradients.lookup(result));
@@ -91,20 +126,23 @@ static LogicalResult differentiateOp(OpBuilder &builder, Operation &op,
   if (failed(cast<DifferentiableOpInterface>(op).buildBackward(
           builder, resultGradients, needed, operandGradients)))
     return failure();
-  passFactors(op, before ? std::next(before->getIterator()) : block.begin(),
-              builder.getInsertionPoint());
+  passFactors(op, getBehind(builder, before), builder.getInsertionPoint());
+  SmallVector<std::pair<UnstackOp, Value>> ofCopies;
   for (auto [operand, isNeeded, gradient] :
        llvm::zip_equal(op.getOperands(), needed, operandGradients)) {
     if (!isNeeded)
       gradient = Value();
-    if (!gradient)
-      continue;
-    Value &sum = gradients[operand];
-    sum = sum ? AddOp::create(builder, op.getLoc(), sum, gradient).getResult()
-              : gradient;
+    auto unstack = operand.getDefiningOp<UnstackOp>();
+    if (gradient && unstack && !ends.contains(operand))
+      ofCopies.emplace_back(unstack, gradient);
+    else if (gradient)
+      addGradient(builder, op.getLoc(), operand, gradient, gradients);
   }
-  callback({&op, before ? std::next(before->getIterator()) : block.begin(),
-            resultGradients, operandGradients});
+  callback(
+      {&op, getBehind(builder, before), resultGradients, operandGradients});
+  for (auto [unstack, gradient] : ofCopies)
+    if (failed(addToArray(builder, unstack, gradient, gradients, callback)))
+      return failure();
   return success();
 }
 
@@ -134,7 +172,8 @@ LogicalResult hfta::buildReverseMode(OpBuilder &builder, Value target,
             type, builder.getFloatAttr(type.getElementType(), 1.0)));
   gradientOf[target] = seed;
   for (Operation *op : llvm::reverse(forward))
-    if (failed(differentiateOp(builder, *op, activity, gradientOf, callback)))
+    if (failed(differentiateOp(builder, *op, activity, ends, gradientOf,
+                               callback)))
       return failure();
   for (Value value : wanted)
     gradients.push_back(gradientOf.lookup(value));

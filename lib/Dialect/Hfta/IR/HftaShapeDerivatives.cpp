@@ -34,7 +34,8 @@ HFTA_DEFINE_BACKWARD(UnstackOp) {
     return backward.fail("one copy's value is used by all copies, so it has no "
                          "gradient of its own");
   RankedTensorType type = op.getInput().getType();
-  SmallVector<Value> gradients(*getCopies(type), gradient.splat(0.0));
+  // Zeros of the sign that changes no sum, not even one that is zero.
+  SmallVector<Value> gradients(*getCopies(type), gradient.splat(-0.0));
   gradients[op.getCopy()] = gradient;
   backward.set(0, backward.create<StackOp>(type, gradients));
 }
