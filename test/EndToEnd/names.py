@@ -17,7 +17,7 @@ STEPS = 6
 
 # Hyper-parameters may be called as anything that isn't a setting of all jobs.
 SCALARS = ["learning_rate", "loss", "clip_scale", "micro_batch",
-           "valid_samples", "loss_scale", "step", "first_sample", "norm",
+           "valid_samples", "mean_loss", "step", "first_sample", "norm",
            "forward", "prepare", "objective", "hfta"]
 
 # Tensors of a file may be called as anything.
