@@ -107,6 +107,10 @@ def make_plan_rows():
               "  memory device = 1MiB", 3,
               "'--plan-pipeline' plans several stages without a budget of memory",
               options=["--plan-pipeline"], place="job.hfta:")
+    for clause in ("loss_scale 2", "precision f16"):
+        yield job(f"a plan with {clause}", f"{CLUSTER}{clause}", 3,
+                  "'loss_scale', which 'f16' has, and a pipeline that is planned",
+                  options=["--plan-pipeline"], place="job.hfta:")
     yield job("replicas in too little memory",
               f"{CLUSTER}pipeline replicas = [2]\n  micro_batches 2\n"
               "  memory device = 1", 3, "no plan fits into 1 bytes",

@@ -10,6 +10,7 @@ import argparse
 import json
 import math
 import pathlib
+import sys
 import warnings
 
 import onnx
@@ -20,6 +21,10 @@ from torch.nn import functional
 import networks
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parents[1] / "bench" / "gpu"))
+
+from peer_networks import MOBILE_BLOCKS  # noqa: E402  (of a published network)
+
 SMALLEST_OUTSIDE = 16  # shorter initializers stay in the ONNX file
 
 
@@ -74,18 +79,6 @@ class ResNet18(nn.Module):
 #===------------------------------------------------------------------------===#
 # MobileNetV3-Large (Howard et al., 2019), an eighth as wide
 #===------------------------------------------------------------------------===#
-
-# Kernel, expanded and output channels, squeeze and excitation, h-swish, stride.
-MOBILE_BLOCKS = [
-    (3, 16, 16, False, False, 1), (3, 64, 24, False, False, 2),
-    (3, 72, 24, False, False, 1), (5, 72, 40, True, False, 2),
-    (5, 120, 40, True, False, 1), (5, 120, 40, True, False, 1),
-    (3, 240, 80, False, True, 2), (3, 200, 80, False, True, 1),
-    (3, 184, 80, False, True, 1), (3, 184, 80, False, True, 1),
-    (3, 480, 112, True, True, 1), (3, 672, 112, True, True, 1),
-    (5, 672, 160, True, True, 2), (5, 960, 160, True, True, 1),
-    (5, 960, 160, True, True, 1)]
-
 
 class SqueezeExcite(nn.Module):
     def __init__(self, width):

@@ -382,13 +382,16 @@ def HftaMapKernelsToGpu : Pass<"hfta-map-kernels-to-gpu", "::mlir::func::FuncOp"
     at a time, terms of a block, then rows and columns of a thread, and how many
     groups of threads have as many parts of the terms. On another op with
     reduction loops, many terms and few results, or with terms that are
-    neighbours, `hfta.sum_lanes` says in how many lanes they are added.
+    neighbours, `hfta.sum_lanes` says in how many lanes they are added, and
+    `hfta.sum_unit` how many neighbouring terms a lane takes at a time.
 
     A kernel that is one product, with what is done to its operands before and to
     its elements afterwards, is computed tile by tile. In others as many threads
     as lanes add up a sum together, where all get to it: then the kernel has
     `hfta.sum_lanes`, too, and `hfta.lanes_inside` where they are neighbours.
-    Otherwise a thread computes an element, and adds up parts by itself.
+    Otherwise a thread computes an element, and adds up parts by itself. With
+    `hfta.run` it has so many neighbours at a time, of elements, of sums that it
+    shares, or of a row whose sums it shares, and reads 16 bytes of them at once.
 
     ```mlir
     func.func private @k(%x: tensor<64x784xf32>, %w: tensor<512x784xf32>) …

@@ -256,14 +256,6 @@ LogicalResult KernelThreader::computeRuns(int64_t count) {
   return success();
 }
 
-static FailureOr<SmallVector<Value>> pullOne(ElementPuller &puller,
-                                             Value tensor, const Run &run) {
-  FailureOr<Value> element = puller.pull(tensor, run.indices);
-  if (failed(element))
-    return failure();
-  return SmallVector<Value>{*element};
-}
-
 /// The indices of an element of a row.
 static SmallVector<Value> placeInRow(ElementPuller &puller, OpBuilder &builder,
                                      ArrayRef<int64_t> shape,
@@ -314,8 +306,7 @@ LogicalResult KernelThreader::computeRowElements(ElementPuller &puller,
     SmallVector<Value> indices = placeInRow(
         puller, builder, shape, rows.axes[number], row, loop.getInductionVar());
     Run own = {indices, static_cast<unsigned>(shape.size() - 1), count};
-    FailureOr<SmallVector<Value>> elements =
-        count > 1 ? puller.pullRun(tensor, own) : pullOne(puller, tensor, own);
+    FailureOr<SmallVector<Value>> elements = puller.pullRun(tensor, own);
     if (failed(elements))
       return failure();
     runs.emplace_back(targets[number], *elements, own);

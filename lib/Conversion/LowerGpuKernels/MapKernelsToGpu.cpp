@@ -214,14 +214,21 @@ static bool hasTermsLast(linalg::GenericOp op) {
          map.getResults().back().isFunctionOfDim(*term);
 }
 
+/// How many elements of a sum's type a thread may read at once, 1 where they
+/// are computed one by one. Whoever makes the terms doesn't choose that type.
+static int64_t countAtOnce(linalg::GenericOp op) {
+  Type type = getElementTypeOrSelf(op->getResult(0).getType());
+  unsigned bits = type.getIntOrFloatBitWidth();
+  return bits < 32 || !computesRuns(op) ? 1 : kAccessBytes * 8 / bits;
+}
+
 /// Of how many neighbouring sums a thread may have a term each at a time, which
 /// it reads at once.
 static int64_t countNeighbours(linalg::GenericOp op) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  unsigned bits = type.getElementTypeBitWidth();
-  if (type.getRank() == 0 || bits < 32 || hasTermsLast(op) || !computesRuns(op))
+  if (type.getRank() == 0 || hasTermsLast(op))
     return 1;
-  int64_t count = kAccessBytes * 8 / bits;
+  int64_t count = countAtOnce(op);
   return type.getShape().back() % count == 0 ? count : 1;
 }
 
@@ -244,16 +251,13 @@ static int64_t chooseLanes(linalg::GenericOp op, bool always) {
 }
 
 /// How many neighbouring terms a lane takes at a time: as many as it may read
-/// at once, where rows of terms are as many of them. Of bytes of the sum's
-/// type, which whoever makes the terms doesn't choose.
+/// at once, where rows of terms are as many of them.
 static int64_t chooseUnit(linalg::GenericOp op, int64_t lanes) {
-  Type type = getElementTypeOrSelf(op->getResult(0).getType());
-  unsigned bits = type.getIntOrFloatBitWidth();
   SmallVector<unsigned> terms;
   op.getReductionDims(terms);
-  if (bits < 32 || !hasTermsLast(op) || !computesRuns(op))
+  if (!hasTermsLast(op))
     return 1;
-  int64_t unit = kAccessBytes * 8 / bits;
+  int64_t unit = countAtOnce(op);
   bool isWhole = op.getStaticLoopRanges()[terms.back()] % unit == 0;
   return isWhole && lanes * unit <= countTerms(op) ? unit : 1;
 }

@@ -248,7 +248,7 @@ const SmallVector<Value> *ElementPuller::recallRun(const Key &key) const {
 FailureOr<SmallVector<Value>> ElementPuller::pullRun(Value tensor,
                                                      const Run &run) {
   // Sums and what is owned are other values in other places.
-  if (owned.contains(tensor) || carried.contains(tensor))
+  if (run.count == 1 || owned.contains(tensor) || carried.contains(tensor))
     return pullOneByOne(tensor, run);
   Key key = {tensor.getAsOpaquePointer(), index(run.axis).getAsOpaquePointer(),
              index(run.count).getAsOpaquePointer()};

@@ -11,7 +11,7 @@
 #include <pthread.h>
 
 /// How many numbers a copy's schedules leave for the host at most: of a step
-/// its loss and what a preconditioner has done, of an evaluation three sums.
+/// its loss and what its update tells, of an evaluation three sums.
 enum { HFTA_RESULTS = 7 };
 
 struct hfta_instance {

@@ -147,17 +147,18 @@ typedef struct step_results {
 static step_results list_results(const hfta_program *program, bool updates) {
   const hfta_roles *roles = &program->roles;
   step_results results = {.count = 1, .roles = {roles->loss}};
-#define REPORTED(role, member)                                                 \
-  if (updates && roles->role != UINT32_MAX) {                                  \
-    results.roles[results.count] = roles->role;                                \
-    results.members[results.count++] = offsetof(hfta_update_report, member);   \
+  // Roles are called as the report's members are.
+#define REPORTED(name)                                                         \
+  if (updates && roles->name != UINT32_MAX) {                                  \
+    results.roles[results.count] = roles->name;                                \
+    results.members[results.count++] = offsetof(hfta_update_report, name);     \
   }
-  REPORTED(kl_scale, kl_scale)
-  REPORTED(skipped, skipped)
-  REPORTED(retried, retried)
-  REPORTED(kept, kept)
-  REPORTED(loss_scale, loss_scale)
-  REPORTED(skipped_steps, skipped_steps)
+  REPORTED(kl_scale)
+  REPORTED(skipped)
+  REPORTED(retried)
+  REPORTED(kept)
+  REPORTED(loss_scale)
+  REPORTED(skipped_steps)
 #undef REPORTED
   return results;
 }
