@@ -77,7 +77,7 @@ void hfta::buildPlannedPipeline(OpPassManager &pm,
   if (options.byElements) {
     pm.addPass(createHftaKeepFactors());
     pm.addPass(createHftaSplitSums());
-    pm.addNestedPass<func::FuncOp>(createHftaSplitVariances());
+    pm.addNestedPass<func::FuncOp>(createHftaSumByParts());
     pm.addNestedPass<func::FuncOp>(createHftaSortIndices());
     pm.addPass(createHftaRepeatCheapOps());
   }

@@ -12,15 +12,27 @@ using namespace mlir::hfta;
 /// How many of the reductions that come next are looked at.
 static constexpr size_t kNeighbours = 16;
 
+static int64_t countElements(Value value) {
+  return cast<RankedTensorType>(value.getType()).getNumElements();
+}
+
+Value hfta::getSummed(Operation *op) {
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return reduce.getInput();
+  if (auto parts = dyn_cast<PartSumsOp>(op))
+    return parts.getInput();
+  return Value();
+}
+
 /// The large tensors that a reduction's terms are made of, as far as ops lead
 /// to them that nothing else needs.
-static SmallPtrSet<const void *, 4> findTerms(ReduceOp reduce) {
+static SmallPtrSet<const void *, 4> findTerms(Value summed) {
   SmallPtrSet<const void *, 4> terms, seen;
-  SmallVector<Value> left = {reduce.getInput()};
-  int64_t count = reduce.getInput().getType().getNumElements();
+  SmallVector<Value> left = {summed};
+  int64_t count = countElements(summed);
   while (!left.empty()) {
     Value value = left.pop_back_val();
-    if (cast<RankedTensorType>(value.getType()).getNumElements() != count ||
+    if (countElements(value) != count ||
         !seen.insert(value.getAsOpaquePointer()).second)
       continue;
     Operation *op = value.getDefiningOp();
@@ -33,15 +45,37 @@ static SmallPtrSet<const void *, 4> findTerms(ReduceOp reduce) {
   return terms;
 }
 
-bool hfta::readAlike(ReduceOp one, ReduceOp other) {
-  if (one.getAxes() != other.getAxes() ||
-      one.getInput().getType().getShape() !=
-          other.getInput().getType().getShape() ||
-      isArrayed(one.getResult()) != isArrayed(other.getResult()))
+/// Whether reductions of tensors of one shape add up the same elements of each.
+static bool areOfSameTerms(Operation *one, Operation *other) {
+  if (auto reduce = dyn_cast<ReduceOp>(one)) {
+    auto second = dyn_cast<ReduceOp>(other);
+    return second && reduce.getAxes() == second.getAxes();
+  }
+  auto parts = cast<PartSumsOp>(one);
+  auto second = dyn_cast<PartSumsOp>(other);
+  return second && parts.getLength() == second.getLength() &&
+         parts.getColumn() == second.getColumn();
+}
+
+static bool areAlike(Operation *one, Operation *other) {
+  return areOfSameTerms(one, other) &&
+         cast<RankedTensorType>(getSummed(one).getType()).getShape() ==
+             cast<RankedTensorType>(getSummed(other).getType()).getShape() &&
+         isArrayed(one->getResult(0)) == isArrayed(other->getResult(0));
+}
+
+bool hfta::readAlike(Operation *one, Operation *other) {
+  if (!areAlike(one, other))
     return false;
-  SmallPtrSet<const void *, 4> terms = findTerms(one);
-  return llvm::any_of(findTerms(other),
+  SmallPtrSet<const void *, 4> terms = findTerms(getSummed(one));
+  return llvm::any_of(findTerms(getSummed(other)),
                       [&](const void *term) { return terms.contains(term); });
+}
+
+bool hfta::areSmallAndAlike(Operation *one, Operation *other) {
+  constexpr int64_t kSmall = 1 << 16;
+  return isa<ReduceOp>(one) && areAlike(one, other) &&
+         countElements(getSummed(one)) <= kSmall;
 }
 
 namespace {
@@ -74,8 +108,8 @@ private:
 /// What uses a sum before another one is made, in the task's order; fails where
 /// that one needs it, or where a large value would have to wait.
 static FailureOr<SmallVector<Operation *>>
-findWaiting(ReduceOp sum, ReduceOp other, const MovedOrder &order) {
-  int64_t most = sum.getType().getNumElements();
+findWaiting(Operation *sum, Operation *other, const MovedOrder &order) {
+  int64_t most = countElements(sum->getResult(0));
   llvm::SetVector<Operation *> found;
   SmallVector<Operation *> left(sum->getUsers());
   while (!left.empty()) {
@@ -89,7 +123,7 @@ findWaiting(ReduceOp sum, ReduceOp other, const MovedOrder &order) {
              cast<RankedTensorType>(type).getNumElements() <= most;
     });
     if (!isSmall ||
-        !(isa<ElementwiseOpInterface, ReduceOp>(op) || isRepeated(op)))
+        !(isa<ElementwiseOpInterface>(op) || getSummed(op) || isRepeated(op)))
       return failure();
     llvm::append_range(left, op->getUsers());
   }
@@ -100,10 +134,13 @@ findWaiting(ReduceOp sum, ReduceOp other, const MovedOrder &order) {
 }
 
 void hfta::gatherSums(func::FuncOp task) {
-  SmallVector<ReduceOp> sums(task.getOps<ReduceOp>());
+  SmallVector<Operation *> sums;
+  for (Operation &op : task.getBody().front())
+    if (getSummed(&op))
+      sums.push_back(&op);
   MovedOrder order(task.getBody().front());
   for (auto [number, sum] : llvm::enumerate(sums))
-    for (ReduceOp other :
+    for (Operation *other :
          ArrayRef(sums).drop_front(number + 1).take_front(kNeighbours)) {
       if (!order.isBefore(sum, other) || !readAlike(sum, other))
         continue;

@@ -13,9 +13,16 @@
 
 namespace mlir::hfta {
 
+/// What a reduction, also one of parts, adds up; NULL for other ops.
+Value getSummed(Operation *op);
+
 /// Whether reductions go through the same elements in the same order, and read
 /// the same ones of a large tensor.
-bool readAlike(ReduceOp one, ReduceOp other);
+bool readAlike(Operation *one, Operation *other);
+
+/// Whether reductions of small tensors have as many sums of as many terms each,
+/// which threads can add up one after the other.
+bool areSmallAndAlike(Operation *one, Operation *other);
 
 /// Moves what uses such a reduction behind the last of those that are alike,
 /// where it can wait: then nothing between them keeps them apart. Of a task

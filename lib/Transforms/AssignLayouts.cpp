@@ -47,6 +47,7 @@ private:
   bool rewriteElementwise(Operation &op);
   bool rewriteBroadcast(Operation &op);
   bool rewriteReduce(Operation &op);
+  bool rewritePartSums(Operation &op);
   void cloneLogical(Operation &op);
   /// The value in one order, transposed from the other one if need be.
   Value get(Value old, DenseMap<Value, Value> &wanted,
@@ -141,6 +142,20 @@ bool BodyRewriter::rewriteReduce(Operation &op) {
   return true;
 }
 
+/// Rows have the same numbers in both orders.
+bool BodyRewriter::rewritePartSums(Operation &op) {
+  auto sums = dyn_cast<PartSumsOp>(op);
+  if (!sums || !classes.isChannelsLast(sums.getInput()))
+    return false;
+  SmallVector<int64_t> order =
+      getChannelsLast(getType(sums.getInput()).getRank());
+  const auto *column = llvm::find(order, sums.getColumn());
+  logical[sums.getResult()] = PartSumsOp::create(
+      builder, op.getLoc(), getStored(sums.getInput()), sums.getLength(),
+      column - order.begin(), sums.getCentered());
+  return true;
+}
+
 void BodyRewriter::cloneLogical(Operation &op) {
   IRMapping mapping;
   for (Value operand : op.getOperands())
@@ -151,7 +166,8 @@ void BodyRewriter::cloneLogical(Operation &op) {
 }
 
 void BodyRewriter::rewrite(Operation &op) {
-  if (!rewriteElementwise(op) && !rewriteBroadcast(op) && !rewriteReduce(op))
+  if (!rewriteElementwise(op) && !rewriteBroadcast(op) && !rewriteReduce(op) &&
+      !rewritePartSums(op))
     cloneLogical(op);
 }
 

@@ -7,16 +7,17 @@
 // use row by row: reductions, and elementwise ops on those. Small values and
 // broadcasts are cloned into each kernel that uses them. Where each element is
 // computed by itself, on a GPU, sums join that have as many elements as the
-// kernel, other sums of the same tensor, and other small ops.
+// kernel, other sums of the same tensor or of small ones, other small ops, and
+// a product whose elements parts are summed of.
 //===----------------------------------------------------------------------===//
 
 #include "AlikeSums.h"
 #include "CopyUses.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
-#include "Hfta/Target/ReferenceModel.h"
 #include "Hfta/Transforms/Passes.h"
 #include "KernelRows.h"
 #include "Kernels.h"
+#include "PartSums.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
@@ -32,8 +33,6 @@ using namespace mlir::hfta;
 /// Elements of values up to which kernels aren't worth one each, where what is
 /// computed by each thread costs less than that there is one more kernel.
 static constexpr int64_t kSmall = 4096;
-
-using Order = ReferenceModel::Sums;
 
 namespace {
 
@@ -128,14 +127,6 @@ private:
 
 } // namespace
 
-static bool isElementwise(Operation *op) {
-  return isa<ElementwiseOpInterface>(op);
-}
-
-static ArrayRef<int64_t> getShape(Operation *op) {
-  return cast<RankedTensorType>(op->getResult(0).getType()).getShape();
-}
-
 static int64_t countElements(Operation *op) {
   return ShapedType::getNumElements(getShape(op));
 }
@@ -164,6 +155,8 @@ bool KernelFormer::comesBeforeUsers(Operation *op, Operation *root) {
 ArrayRef<int64_t> KernelFormer::getElements(Operation *root) const {
   if (isElementwise(root))
     return getShape(root);
+  if (auto parts = dyn_cast<PartSumsOp>(root))
+    return parts.getInput().getType().getShape();
   if (joins.byElements && areRowsStorable(root))
     return cast<ReduceOp>(root).getInput().getType().getShape();
   return {};
@@ -172,7 +165,7 @@ ArrayRef<int64_t> KernelFormer::getElements(Operation *root) const {
 /// What a product's kernel can compute of its elements is left to that, unless
 /// nothing else needs it.
 bool KernelFormer::allUsesAllow(Operation *op, Operation *root) {
-  if (isElementwise(root) ||
+  if (isElementwise(root) || isa<PartSumsOp>(root) ||
       (joins.byElements && getShape(op) == getShape(root)))
     return comesBeforeUsers(op, root);
   return isUsedIn(op, root) ||
@@ -205,8 +198,10 @@ bool KernelFormer::isReductionOfRows(Operation *op, Operation *root) {
 /// its elements as others, and no sums beside it: a product alone is computed
 /// by tiles.
 bool KernelFormer::isProducerFor(Operation *op, Operation *root) {
-  return isElementwise(root) && isProducer(op) &&
-         (!joins.byElements || countElements(op) == countElements(root)) &&
+  if (!isProducer(op) || !(isElementwise(root) || isa<PartSumsOp>(root)))
+    return false;
+  int64_t elements = ShapedType::getNumElements(getElements(root));
+  return (!joins.byElements || countElements(op) == elements) &&
          llvm::none_of(membersOf[root], [&](Operation *member) {
            return isProducer(member) ||
                   (joins.byElements &&
@@ -230,6 +225,9 @@ bool KernelFormer::canJoin(Operation *op, Operation *root, bool isTerm) {
     return false;
   if (!isElementwise(op) && !isReductionOfRows(op, root) &&
       !isSumOfElements(op, root) && !isProducerFor(op, root))
+    return false;
+  if (auto sums = dyn_cast<PartSumsOp>(root);
+      sums && !(joins.byElements && canHaveParts(sums, op)))
     return false;
   if (joins.byElements &&
       !areOfSameRows(membersOf[root].getArrayRef(), op, getElements(root)))
@@ -292,7 +290,7 @@ KernelFormer::collectReaders(Operation *root) {
 }
 
 void KernelFormer::grow(Operation *root) {
-  if (!isElementwise(root) && !isa<ReduceOp>(root))
+  if (!isElementwise(root) && !getSummed(root))
     return;
   bool changed = true;
   while (changed) {
@@ -349,18 +347,20 @@ bool KernelFormer::feeds(Operation *op, Operation *root) const {
 
 /// Other reductions join that read what one of the kernel's reads.
 void KernelFormer::growBySums(Operation *root) {
-  SmallVector<ReduceOp> sums;
+  SmallVector<Operation *> sums;
   for (Operation *member : membersOf[root])
-    if (auto sum = dyn_cast<ReduceOp>(member))
-      sums.push_back(sum);
+    if (getSummed(member))
+      sums.push_back(member);
   if (sums.empty())
     return;
   visitNeighbours(root, [&](Operation *op) {
-    auto other = dyn_cast<ReduceOp>(op);
     bool isFree =
-        other && !rootOf.contains(op) &&
+        getSummed(op) && !rootOf.contains(op) &&
         areOfSameRows(membersOf[root].getArrayRef(), op, getElements(root)) &&
-        llvm::any_of(sums, [&](ReduceOp sum) { return readAlike(other, sum); });
+        llvm::any_of(sums, [&](Operation *sum) {
+          return readAlike(op, sum) ||
+                 (joins.small && areSmallAndAlike(op, sum));
+        });
     if (!isFree || !comesBeforeUsers(op, root) || feeds(op, root) ||
         !hasRoom(membersOf[root], op) ||
         (uses && uses->getCopies(op) != uses->getCopies(root)))

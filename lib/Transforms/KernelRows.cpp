@@ -7,14 +7,6 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-static ArrayRef<int64_t> getShape(Operation *op) {
-  return cast<RankedTensorType>(op->getResult(0).getType()).getShape();
-}
-
-static bool isElementwise(Operation *op) {
-  return isa<ElementwiseOpInterface>(op);
-}
-
 int64_t hfta::countRowAxes(Operation *op) {
   auto reduce = dyn_cast<ReduceOp>(op);
   if (!reduce)

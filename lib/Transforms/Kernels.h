@@ -12,6 +12,15 @@
 
 namespace mlir::hfta {
 
+inline bool isElementwise(Operation *op) {
+  return isa<ElementwiseOpInterface>(op);
+}
+
+/// Of an op's first result.
+inline ArrayRef<int64_t> getShape(Operation *op) {
+  return cast<RankedTensorType>(op->getResult(0).getType()).getShape();
+}
+
 /// Whether each kernel that uses the op's result makes it anew.
 bool isRepeated(Operation *op);
 

@@ -61,7 +61,7 @@ static bool haveUsersRoom(Operation *op, bool readsLittle) {
   bool isReadOnce = true;
   visitUsers(op, [&](Operation *user) {
     users.insert(user);
-    isReadOnce &= isa<ElementwiseOpInterface, ReduceOp>(user);
+    isReadOnce &= isa<ElementwiseOpInterface, ReduceOp, PartSumsOp>(user);
   });
   return isReadOnce && (readsLittle || users.size() > 1);
 }

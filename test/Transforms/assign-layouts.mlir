@@ -82,6 +82,18 @@ func.func @backward() attributes {hfta.task = #hfta.task<backward, 0>} {
   return
 }
 
+// Rows of parts have the same numbers in both orders.
+// CHECK-LABEL: func.func @parts(
+// CHECK: hfta.kernel "part_sums"(%{{.*}}) : (tensor<4x9x9x16xf32, #hfta.copies<2>>) -> tensor<18x16xf32, #hfta.copies<2>>
+// CHECK: hfta.part_sums %{{.*}} of 18 along 3 {centered} : tensor<4x9x9x16xf32>
+func.func @parts() attributes {hfta.task = #hfta.task<backward, 1>} {
+  %h = hfta.read @hidden : tensor<4x16x9x9xf32, #hfta.copies<2>>
+  %0 = hfta.part_sums %h of 18 along 1 {centered} : tensor<4x16x9x9xf32, #hfta.copies<2>>
+  %1 = hfta.reduce sum %0 over [0] : tensor<18x16xf32, #hfta.copies<2>>
+  hfta.write %1, @db : tensor<16xf32, #hfta.copies<2>>
+  return
+}
+
 // Random numbers are keyed by the logical order.
 // CHECK-LABEL: func.func @random(
 // CHECK: %[[U:.*]] = hfta.random_uniform {{.*}} [4, 16, 9, 9]

@@ -197,12 +197,14 @@ def HftaSplitSums : Pass<"hfta-split-sums"> {
   }];
 }
 
-def HftaSplitVariances : Pass<"hfta-split-variances", "::mlir::func::FuncOp"> {
-  let summary = "Compute variances of batches from those of samples";
+def HftaSumByParts : Pass<"hfta-sum-by-parts", "::mlir::func::FuncOp"> {
+  let summary = "Compute sums of columns from those of parts of their rows";
   let description = [{
-    The variance of a large tensor over its batch and other axes is put together
-    from each sample's mean and sum of squares, for which the tensor is read
-    once.
+    What is added up over all axes but one, such as a batch norm's statistics, the
+    gradients of its scale and of a bias, is added up by parts of neighbouring
+    rows first, right where the tensor is made, so that its kernel can do it. A
+    variance is put together from each part's mean and sum of squares. Which
+    parts there are follows from the shape alone.
 
     ```mlir
     %s = hfta.reduce sum %x over [0, 2] : tensor<8x32x256xf32>
@@ -210,12 +212,12 @@ def HftaSplitVariances : Pass<"hfta-split-variances", "::mlir::func::FuncOp"> {
     %c = hfta.sub %x, … of %mean
     %v = hfta.reduce sum (%c * %c) over [0, 2]
     // ==>
-    %ss = hfta.reduce sum %x over [2] : tensor<8x32x256xf32>
-    %m = hfta.div %ss, %length : …
-    %d = hfta.sub %x, … of %m
-    %vs = hfta.reduce sum (%d * %d) over [2]
-    %s = hfta.reduce sum %ss over [0] : tensor<8x32xf32>
-    %v = hfta.reduce sum (%vs + %length * (%m - %mean)²) over [0]
+    %p = hfta.part_sums %x of 32 along 1 : tensor<8x32x256xf32>
+    %q = hfta.part_sums %x of 32 along 1 {centered} : tensor<8x32x256xf32>
+    %s = hfta.reduce sum %p over [0] : tensor<64x32xf32>
+    %mean = hfta.div %s, %count : …
+    %d = hfta.sub %p / 32, … of %mean
+    %v = hfta.reduce sum (%q + %d * %d * 32) over [0]
     ```
   }];
   let dependentDialects = ["::mlir::hfta::HftaDialect"];
@@ -276,10 +278,12 @@ def HftaFormKernels : Pass<"hfta-form-kernels", "::mlir::ModuleOp"> {
     other axes becomes one over the others, then one over the batch. With
     `by-elements` a kernel has elements of one shape, or rows of one length and
     what belongs to each of these: a reduction joins elementwise ops of its
-    result's shape, or of its input's, but no product's kernel. With `join-sums` reductions along the same axes that read
-    one tensor are one kernel, so that it is read once; with `join-small` small
-    ops are one, so that there are fewer kernels; what joins brings all that it is
-    made of, or else one would wait for the other. Both move a task's writes to
+    result's shape, or of its input's, but no product's kernel; sums of parts join
+    whatever makes the elements that they add up, if nobody else needs these
+    before. With `join-sums` reductions along the same axes that read one tensor
+    are one kernel, so that it is read once; with `join-small` small ops are one,
+    and reductions of as many small elements, so that there are fewer kernels;
+    what joins brings all that it is made of, or else one would wait for the other. Both move a task's writes to
     its end, and do nothing in a task that reads a variable after it has written
     it, or writes one twice. A kernel has a bounded number of inputs, results and ops.
     Afterwards a task holds only reads, writes, views (hfta.reshape,

@@ -3,6 +3,8 @@
 #include "Hfta/Conversion/HftaToLinalg.h"
 #include "LoweringUtils.h"
 
+#include "Hfta/Dialect/Hfta/IR/Expression.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -98,9 +100,84 @@ struct ReduceLowering : public OpConversionPattern<ReduceOp> {
     return success();
   }
 };
+
+/// Rows as [part, row of it, column], wherever the columns were. Sums say what
+/// they are, as GPUs add them up beside whoever makes the rows.
+struct PartSumsLowering : public OpConversionPattern<PartSumsOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(PartSumsOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Value input = adaptor.getInput();
+    Location loc = op.getLoc();
+    auto column = static_cast<int64_t>(op.getColumn());
+    auto length = static_cast<int64_t>(op.getLength());
+    SmallVector<int64_t> order =
+        getOtherAxes(getTensorType(input).getRank(), column);
+    order.push_back(column);
+    ArrayRef<int64_t> shape = op.getResult().getType().getShape();
+    Value rows = createReshape(rewriter, loc, pack(rewriter, loc, input, order),
+                               {shape[0], length, shape[1]});
+    Value sums = addRows(rewriter, loc, rows, Value());
+    if (op.getCentered()) {
+      Value means = divide(rewriter, loc, sums, length);
+      sums = addRows(rewriter, loc, rows, means);
+    }
+    rewriter.replaceOp(op, sums);
+    return success();
+  }
+
+private:
+  /// Of the rows' elements, or of squares of what these differ from numbers.
+  static Value addRows(OpBuilder &builder, Location loc, Value rows,
+                       Value from) {
+    LoopNest nest(builder, loc);
+    ArrayRef<int64_t> shape = getShape(rows);
+    Axis part = nest.addParallel(shape[0]), row = nest.addReduction(shape[1]);
+    Axis column = nest.addParallel(shape[2]);
+    nest.read(rows, {part, row, column});
+    if (from)
+      nest.read(from, {part, column});
+    nest.accumulate(createZero(builder, loc, getElementType(rows)),
+                    {part, column});
+    Value sums =
+        nest.build([&](OpBuilder &b, Location loc, ValueRange arguments) {
+              Value next = arguments.front();
+              if (from) {
+                next = arith::SubFOp::create(b, loc, next, arguments[1]);
+                next = arith::MulFOp::create(b, loc, next, next);
+              }
+              Value sum = arith::AddFOp::create(b, loc, arguments.back(), next);
+              return SmallVector<Value>{sum};
+            })
+            .front();
+    sums.getDefiningOp()->setAttr(HftaDialect::kPartSumAttrName,
+                                  builder.getUnitAttr());
+    return sums;
+  }
+
+  static Value divide(OpBuilder &builder, Location loc, Value sums,
+                      int64_t count) {
+    LoopNest nest(builder, loc);
+    Axes position = nest.addParallel(getShape(sums));
+    Type type = getElementType(sums);
+    nest.read(sums, position);
+    nest.write(type, position);
+    return nest
+        .build([&](OpBuilder &b, Location loc, ValueRange arguments) {
+          Value divisor =
+              createNumber(b, loc, type, static_cast<double>(count));
+          return SmallVector<Value>{
+              arith::DivFOp::create(b, loc, arguments[0], divisor)};
+        })
+        .front();
+  }
+};
 } // namespace
 
 void hfta::populateReduceToLinalgPatterns(const TypeConverter &converter,
                                           RewritePatternSet &patterns) {
-  patterns.add<ReduceLowering>(converter, patterns.getContext());
+  patterns.add<ReduceLowering, PartSumsLowering>(converter,
+                                                 patterns.getContext());
 }

@@ -1,9 +1,9 @@
 //===- ElementPuller.cpp - Kernels element by element ---------------------===//
 
 #include "ElementPuller.h"
+#include "ElementPlaces.h"
 #include "Hfta/Conversion/LowerGpuKernels.h"
 #include "ProductTiles.h"
-#include "ReshapedIndices.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

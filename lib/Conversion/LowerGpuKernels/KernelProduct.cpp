@@ -1,7 +1,7 @@
 //===- KernelProduct.cpp - Kernels that are matrix products ---------------===//
 
 #include "KernelProduct.h"
-#include "ReshapedIndices.h"
+#include "ElementPlaces.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -13,8 +13,6 @@
 
 using namespace mlir;
 using namespace mlir::hfta;
-
-using Indices = SmallVector<AffineExpr>;
 
 static ArrayRef<int64_t> getShape(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getShape();
@@ -31,24 +29,6 @@ static AffineExpr linearize(ArrayRef<AffineExpr> indices,
   for (auto [index, size] : llvm::zip(indices, shape))
     number = number * size + index;
   return number;
-}
-
-/// The loops of an op at which an operand has this element; nothing where that
-/// isn't one place.
-static std::optional<Indices> findLoops(AffineMap map,
-                                        ArrayRef<AffineExpr> indices) {
-  if (!map.isPermutation())
-    return std::nullopt;
-  Indices loops(map.getNumDims());
-  for (auto [expression, index] : llvm::zip(map.getResults(), indices))
-    loops[cast<AffineDimExpr>(expression).getPosition()] = index;
-  return loops;
-}
-
-static Indices applyTo(AffineMap map, ArrayRef<AffineExpr> loops) {
-  return llvm::map_to_vector(map.getResults(), [&](AffineExpr expression) {
-    return expression.replaceDims(loops);
-  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -118,10 +98,7 @@ bool SourceFinder::step(Value &tensor, Indices &indices) const {
         return stepElementwise(op, tensor, indices);
       })
       .Case([&](linalg::TransposeOp op) {
-        Indices from(indices.size());
-        for (auto [to, axis] : llvm::enumerate(op.getPermutation()))
-          from[axis] = indices[to];
-        indices = std::move(from);
+        indices = getSourceIndices(op, indices);
         tensor = op.getInput();
         return true;
       })
@@ -261,10 +238,14 @@ public:
 
 private:
   bool findOp();
+  bool isOfSums(Operation *op) const {
+    return product.parts && product.parts->ops.contains(op);
+  }
   bool followResults();
   bool follow(Operation *op);
   bool followElementwise(linalg::GenericOp op);
   void findInsides();
+  bool placeParts();
 
   func::FuncOp kernel;
   MLIRContext *context;
@@ -280,7 +261,7 @@ bool ProductFinder::findOp() {
     if (isa<LoopLikeOpInterface>(op))
       return false;
     auto generic = dyn_cast<linalg::GenericOp>(op);
-    if (!generic || generic.getNumReductionLoops() == 0)
+    if (!generic || generic.getNumReductionLoops() == 0 || isOfSums(&op))
       continue;
     if (sum)
       return false;
@@ -288,8 +269,10 @@ bool ProductFinder::findOp() {
   }
   std::optional<KernelProduct> found =
       sum ? getProduct(sum) : std::optional<KernelProduct>();
-  if (found)
-    product = *found;
+  if (found) {
+    found->parts = std::move(product.parts);
+    product = std::move(*found);
+  }
   return found.has_value();
 }
 
@@ -334,10 +317,7 @@ bool ProductFinder::follow(Operation *op) {
         if (!places.contains(transpose.getInput()))
           return false;
         const Indices from = places[transpose.getInput()];
-        Indices to;
-        for (int64_t axis : transpose.getPermutation())
-          to.push_back(from[axis]);
-        places[transpose->getResult(0)] = std::move(to);
+        places[transpose->getResult(0)] = getResultIndices(transpose, from);
         return true;
       })
       .Case<tensor::CollapseShapeOp, tensor::ExpandShapeOp>([&](auto reshaped) {
@@ -365,9 +345,13 @@ bool ProductFinder::followResults() {
   Operation *terminator = kernel.getBody().front().getTerminator();
   for (Operation *next = op->getNextNode(); next != terminator;
        next = next->getNextNode())
-    if (reads(next) && !follow(next))
+    if (!isOfSums(next) && reads(next) && !follow(next))
       return false;
   for (Value result : terminator->getOperands()) {
+    if (isOfSums(result.getDefiningOp())) {
+      product.results.emplace_back();
+      continue;
+    }
     auto place = places.find(result);
     if (place == places.end())
       return false;
@@ -399,19 +383,66 @@ void ProductFinder::findInsides() {
       side->inside = own;
     side->hasTermsInside = !own || (!side->inside && isInside(term));
   }
-  AffineMap result = product.results.front();
-  Value stored =
-      kernel.getBody().front().getTerminator()->getOperands().front();
-  AffineExpr number = linearize(result.getResults(), getShape(stored), context);
+  const auto *result = llvm::find_if(
+      product.results, [](AffineMap map) { return map != AffineMap(); });
+  if (result == product.results.end())
+    return;
+  Value stored = kernel.getBody().front().getTerminator()->getOperand(
+      result - product.results.begin());
+  AffineExpr number =
+      linearize(result->getResults(), getShape(stored), context);
   std::optional<unsigned> row = findInner(op, product.rows.loops);
   product.storesRowsInside = row && findStep(number, *row, loops) == 1;
 }
 
+/// The loops of one side have to be the axes of the parts' rows, in their
+/// order, and those of the other one their columns.
+bool ProductFinder::placeParts() {
+  if (!product.parts)
+    return true;
+  SmallVector<int64_t> sizes = product.op.getStaticLoopRanges();
+  auto dropSingle = [&](ArrayRef<unsigned> loops) {
+    SmallVector<unsigned> left;
+    llvm::copy_if(loops, std::back_inserter(left),
+                  [&](unsigned loop) { return sizes[loop] > 1; });
+    return left;
+  };
+  SmallVector<unsigned> rows = dropSingle(product.rows.loops);
+  SmallVector<unsigned> columns = dropSingle(product.columns.loops);
+  std::optional<Indices> common;
+  for (const KernelParts::Summed &summed : product.parts->summed) {
+    auto place = places.find(summed.tensor);
+    if (place == places.end() || (common && *common != place->second))
+      return false;
+    common = place->second;
+  }
+  SmallVector<unsigned> own;
+  for (auto [index, size] : llvm::zip(*common, product.parts->shape)) {
+    auto loop = dyn_cast<AffineDimExpr>(index);
+    if (!loop && size > 1)
+      return false;
+    if (size > 1)
+      own.push_back(loop.getPosition());
+  }
+  if (product.batchCount != 1 || product.parts->columns == 1)
+    return false;
+  product.summedPlace = simplifyAffineMap(
+      AffineMap::get(product.op.getNumLoops(), 0, *common, context));
+  unsigned column = own.pop_back_val();
+  product.hasPartsOfRows = own == rows && columns == ArrayRef(column);
+  return product.hasPartsOfRows || (own == columns && rows == ArrayRef(column));
+}
+
 std::optional<KernelProduct> ProductFinder::find() {
+  if (hasPartSums(kernel)) {
+    product.parts = findParts(kernel);
+    if (!product.parts)
+      return std::nullopt;
+  }
   if (!findOp() || !followResults())
     return std::nullopt;
   findInsides();
-  return product;
+  return placeParts() ? std::optional(product) : std::nullopt;
 }
 
 std::optional<KernelProduct> hfta::findProduct(func::FuncOp kernel) {

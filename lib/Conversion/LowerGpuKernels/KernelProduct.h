@@ -9,6 +9,8 @@
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_KERNELPRODUCT_H
 #define HFTA_LIB_CONVERSION_LOWERGPUKERNELS_KERNELPRODUCT_H
 
+#include "KernelParts.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -31,7 +33,8 @@ struct ProductSide {
   std::optional<unsigned> inside;
 };
 
-/// The only op of a kernel that adds terms up:
+/// The only op of a kernel that adds terms up, but for sums of parts of what it
+/// makes:
 ///   result[batch, row, column] = sum over terms of
 ///       lhs[batch, row, term] * rhs[batch, column, term]
 struct KernelProduct {
@@ -40,8 +43,15 @@ struct KernelProduct {
   SmallVector<unsigned> batches, terms;
   int64_t batchCount, termCount;
   /// Of each of the kernel's results: the index of its element that is made of
-  /// the product's element, whose indices are the op's loops.
+  /// the product's element, whose indices are the op's loops. NULL: it is a sum
+  /// of parts.
   SmallVector<AffineMap> results;
+  /// What the kernel adds up of such elements, where it does, and which of them
+  /// its columns are: those of the product, or else its rows.
+  std::optional<KernelParts> parts;
+  bool hasPartsOfRows = true;
+  /// Of what is added up: the index of such an element.
+  AffineMap summedPlace;
   /// Whether neighbours in the first result are neighbouring rows.
   bool storesRowsInside;
 };

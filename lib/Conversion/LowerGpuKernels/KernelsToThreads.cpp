@@ -4,6 +4,7 @@
 #include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Conversion/LowerKernels.h"
 #include "KernelRows.h"
+#include "PartTiles.h"
 #include "ProductTiles.h"
 #include "TensorTiles.h"
 
@@ -41,6 +42,7 @@ private:
   LogicalResult computeTiles(const KernelProduct &product,
                              const ProductTile &tile);
   SumLanes placeLanes(ElementPuller &puller, int64_t lanes);
+  LogicalResult computePartTiles(const KernelParts &parts);
   LogicalResult computeElements();
   LogicalResult computeRuns(int64_t count);
   LogicalResult computeRows(const KernelRows &rows);
@@ -388,6 +390,15 @@ LogicalResult KernelThreader::computeTiles(const KernelProduct &product,
       .build(store);
 }
 
+LogicalResult KernelThreader::computePartTiles(const KernelParts &parts) {
+  ElementPuller puller = makePuller();
+  setBlockThreads(PartTiles::kThreads);
+  threads = PartTiles::countBlocks(parts) * PartTiles::kThreads;
+  return PartTiles(builder, to, puller, shared, parts,
+                   from->getTerminator()->getOperands(), targets, item)
+      .build();
+}
+
 void KernelThreader::put(OpBuilder &b, Location loc, unsigned result,
                          Value element) {
   auto type = cast<MemRefType>(targets[result].getType());
@@ -430,6 +441,7 @@ LogicalResult KernelThreader::build() {
   for (unsigned result = 0; result < kernel.getNumResults(); ++result)
     items = std::max(items, countElements(result));
   std::optional<KernelProduct> product = findProduct(kernel);
+  std::optional<KernelParts> parts = findParts(kernel);
   std::optional<ProductTile> tile;
   if (product)
     tile = ProductTile::get(product->op);
@@ -437,10 +449,11 @@ LogicalResult KernelThreader::build() {
   makeBlock();
   std::optional<KernelRows> rows = KernelRows::get(kernel);
   auto run = kernel->getAttrOfType<IntegerAttr>(kRunAttrName);
-  LogicalResult built = tile   ? computeTiles(*product, *tile)
-                        : rows ? computeRows(*rows)
-                        : run  ? computeRuns(run.getInt())
-                               : computeElements();
+  LogicalResult built = tile    ? computeTiles(*product, *tile)
+                        : parts ? computePartTiles(*parts)
+                        : rows  ? computeRows(*rows)
+                        : run   ? computeRuns(run.getInt())
+                                : computeElements();
   if (failed(built))
     return failure();
   builder.setInsertionPointToEnd(to);

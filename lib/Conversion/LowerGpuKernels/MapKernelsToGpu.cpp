@@ -7,6 +7,7 @@
 
 #include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Conversion/LowerKernels.h"
+#include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
 #include "KernelRows.h"
 #include "KernelRuns.h"
 #include "ProductTiles.h"
@@ -84,6 +85,8 @@ static constexpr TileChoice kTiles[] = {
 
 /// Where tiles are tested: several of them for what is small, and little code.
 static constexpr TileChoice kTestTiles[] = {{{8, 8, 4, 2, 2}, 1, 1, 4}};
+static constexpr TileChoice kTestPartTiles[] = {{{32, 8, 4, 2, 2}, 1, 1, 4},
+                                                {{8, 32, 4, 2, 2}, 1, 1, 4}};
 
 /// The same on tensor cores, in words of terms; at least a step of these is a
 /// group's.
@@ -96,6 +99,8 @@ static constexpr TileChoice kTensorTiles[] = {
     {{64, 16, 32, 2, 2}, 0.04, 0.1, 4},   {{16, 16, 32, 2, 2}, 0.02, 0.06, 4}};
 static constexpr TileChoice kTensorTestTiles[] = {
     {{16, 16, 32, 2, 2}, 1, 1, 4}};
+static constexpr TileChoice kTensorTestPartTiles[] = {
+    {{32, 16, 32, 2, 2}, 1, 1, 4}, {{16, 32, 32, 2, 2}, 1, 1, 4}};
 
 /// Products below which threads of their own are as good.
 static constexpr int64_t kFewProducts = 1 << 14;
@@ -138,6 +143,47 @@ static ArrayRef<TileChoice> getChoices(bool onTensorCores, bool always) {
   return always ? ArrayRef(kTestTiles) : ArrayRef<TileChoice>(kTiles);
 }
 
+static ArrayRef<TileChoice> getPartChoices(bool onTensorCores, bool always) {
+  if (!always)
+    return getChoices(onTensorCores, always);
+  return onTensorCores ? ArrayRef(kTensorTestPartTiles)
+                       : ArrayRef(kTestPartTiles);
+}
+
+static bool hasWholeParts(const ProductTile &tile,
+                          const KernelProduct &product) {
+  return !product.parts || (product.hasPartsOfRows ? tile.rows : tile.columns) %
+                                   product.parts->length ==
+                               0;
+}
+
+/// The best tile with whole parts in it that adds up terms in the same parts,
+/// so that the product's bits are the same; the same tile where it has them.
+static std::optional<ProductTile> findForParts(const ProductTile &tile,
+                                               const KernelProduct &product,
+                                               bool onTensorCores, bool isWide,
+                                               bool always) {
+  if (hasWholeParts(tile, product))
+    return tile;
+  std::optional<ProductTile> best;
+  double least = 0;
+  for (TileChoice choice : getPartChoices(onTensorCores, always)) {
+    ProductTile &own = choice.tile;
+    own.terms = tile.terms;
+    own.groups = tile.groups;
+    bool isTooWide = isWide && own.threadRows * own.threadColumns > 16;
+    if (isTooWide || tile.groups > choice.groups ||
+        !hasWholeParts(own, product))
+      continue;
+    double time = estimateTime(choice, product);
+    if (!best || time < least) {
+      least = time;
+      best = own;
+    }
+  }
+  return best;
+}
+
 std::optional<ProductTile> ProductTile::choose(const KernelProduct &product,
                                                bool always) {
   linalg::GenericOp op = product.op;
@@ -174,7 +220,9 @@ std::optional<ProductTile> ProductTile::choose(const KernelProduct &product,
     least = time;
     best = tile;
   }
-  return best;
+  return best
+             ? findForParts(*best, product, factors.has_value(), isWide, always)
+             : best;
 }
 
 //===----------------------------------------------------------------------===//
@@ -265,10 +313,16 @@ static int64_t chooseUnit(linalg::GenericOp op, int64_t lanes) {
 /// Says of each sum in which parts its terms are added.
 static void markSums(func::FuncOp kernel, bool always) {
   Builder builder(kernel.getContext());
+  std::optional<KernelProduct> ofParts;
+  if (hasPartSums(kernel))
+    ofParts = findProduct(kernel);
   for (auto op : kernel.getBody().front().getOps<linalg::GenericOp>()) {
-    if (op.getNumReductionLoops() == 0)
+    if (op.getNumReductionLoops() == 0 ||
+        op->hasAttr(HftaDialect::kPartSumAttrName))
       continue;
     if (std::optional<KernelProduct> product = getProduct(op)) {
+      if (ofParts && ofParts->op == op)
+        product = ofParts;
       if (std::optional<ProductTile> tile =
               ProductTile::choose(*product, always))
         tile->set(op);
@@ -320,6 +374,8 @@ struct MapKernelsToGpuPass
       return;
     joinAllAxes(kernel);
     markSums(kernel, always);
+    if (hasPartSums(kernel))
+      return;
     shareSums(kernel);
     if (std::optional<KernelRows> rows = findRows(kernel))
       return rows->mark(kernel);

@@ -4,8 +4,8 @@
 // mostly neighbours of what it is made of: all of them under one condition.
 //===----------------------------------------------------------------------===//
 
+#include "ElementPlaces.h"
 #include "ElementPuller.h"
-#include "ReshapedIndices.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"

@@ -244,11 +244,16 @@ void ProductTiles::storeElements(Side &side, ArrayRef<Value> elements,
 }
 
 /// A thread has groups of neighbours, one for each number of all threads.
-Value ProductTiles::getPlace(const Side &side, int64_t number) {
+AffineExpr ProductTiles::getPlaceOf(const Side &side, AffineExpr thread,
+                                    AffineExpr number) const {
   int64_t vector = std::min(kVector, side.ofThread);
   int64_t threads = side.tile / side.ofThread;
-  return apply(d0 * vector + number / vector * vector * threads +
-                   number % vector,
+  return thread * vector + number.floorDiv(vector) * (vector * threads) +
+         number % vector;
+}
+
+Value ProductTiles::getPlace(const Side &side, int64_t number) {
+  return apply(getPlaceOf(side, d0, builder.getAffineConstantExpr(number)),
                side.number);
 }
 
@@ -405,35 +410,49 @@ void ProductTiles::addGroups(SmallVector<Value> &sums) {
 
 /// All elements are computed before one is stored: a result may lie where an
 /// argument does.
-LogicalResult ProductTiles::storeResult(Value row, Value column, Value sum,
-                                        Store store) {
+LogicalResult ProductTiles::storeResult(std::array<int64_t, 2> at, Value row,
+                                        Value column, Value sum, Store store) {
   SmallVector<Value> loops(start);
   setLoops(loops, product.rows.loops, row);
   setLoops(loops, product.columns.loops, column);
   Value tensor = op->getResult(0);
   puller.own(tensor, sum);
-  SmallVector<Value> elements;
+  SmallVector<Value> elements, summed;
   SmallVector<SmallVector<Value>> places;
-  for (auto [result, map] : llvm::zip(results, product.results)) {
+  auto pull = [&](Value made, AffineMap map, SmallVector<Value> &pulled) {
     SmallVector<Value> &indices = places.emplace_back();
     for (AffineExpr expression : map.getResults())
       indices.push_back(apply(expression, loops));
-    FailureOr<Value> element = puller.pull(result, indices);
-    if (failed(element))
+    FailureOr<Value> element = puller.pull(made, indices);
+    pulled.push_back(succeeded(element) ? *element : Value());
+    return LogicalResult(element);
+  };
+  for (auto [result, map] : llvm::zip(results, product.results))
+    if (map && failed(pull(result, map, elements)))
       return failure();
-    elements.push_back(*element);
-  }
+  if (product.parts)
+    for (const KernelParts::Summed &own : product.parts->summed)
+      if (failed(pull(own.tensor, product.summedPlace, summed)))
+        return failure();
   puller.own(tensor, Value());
   toEnd();
-  for (auto [i, element] : llvm::enumerate(elements))
-    store(i, element, places[i]);
+  size_t next = 0;
+  for (auto [number, map] : llvm::enumerate(product.results))
+    if (map) {
+      store(number, elements[next], places[next]);
+      ++next;
+    }
+  if (product.parts)
+    keepSummed(at, summed);
   return success();
 }
 
-LogicalResult ProductTiles::storeResults(ArrayRef<Value> sums, Store store) {
-  const auto *sum = sums.begin();
-  for (int64_t i = 0; i < tile.threadRows; ++i) {
-    for (int64_t j = 0; j < tile.threadColumns; ++j, ++sum) {
+LogicalResult ProductTiles::storeResults(ArrayRef<Value> sums,
+                                         std::array<Range, 2> ranges,
+                                         Store store) {
+  for (int64_t i = ranges[0].first; i < ranges[0].second; ++i) {
+    for (int64_t j = ranges[1].first; j < ranges[1].second; ++j) {
+      Value sum = sums[i * tile.threadColumns + j];
       std::array<Value, 2> own;
       Value isInside = isFirstGroup;
       for (auto [side, at, number] :
@@ -450,7 +469,7 @@ LogicalResult ProductTiles::storeResults(ArrayRef<Value> sums, Store store) {
                        : isBelow;
       }
       if (!isInside) {
-        if (failed(storeResult(own[0], own[1], *sum, store)))
+        if (failed(storeResult({i, j}, own[0], own[1], sum, store)))
           return failure();
         continue;
       }
@@ -459,7 +478,7 @@ LogicalResult ProductTiles::storeResults(ArrayRef<Value> sums, Store store) {
       Block *outer = std::exchange(block, branch.thenBlock());
       block->getTerminator()->erase();
       puller.enter(block, branch, /*isConditional=*/true, /*diverges=*/true);
-      LogicalResult stored = storeResult(own[0], own[1], *sum, store);
+      LogicalResult stored = storeResult({i, j}, own[0], own[1], sum, store);
       puller.leave();
       toEnd();
       scf::YieldOp::create(builder, loc);
@@ -489,5 +508,8 @@ LogicalResult ProductTiles::build(Store store) {
   if (failed(addAll(sums)))
     return failure();
   addGroups(sums);
-  return storeResults(sums, store);
+  if (product.parts)
+    return storeWithParts(sums, store);
+  return storeResults(
+      sums, {Range(0, tile.threadRows), Range(0, tile.threadColumns)}, store);
 }

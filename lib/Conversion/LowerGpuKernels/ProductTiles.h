@@ -14,6 +14,7 @@
 
 #include "ElementPuller.h"
 #include "KernelProduct.h"
+#include "PartTiles.h"
 #include "SharedSums.h"
 
 #include <array>
@@ -39,7 +40,9 @@ struct ProductTile {
   static std::optional<ProductTile> get(linalg::GenericOp op);
   void set(linalg::GenericOp op) const;
   /// The best one for a product; nothing where threads of their own are as
-  /// good, unless there is always to be one.
+  /// good, unless there is always to be one. Follows from the op alone, but for
+  /// a kernel's parts, of which a tile has whole ones: that adds terms up just
+  /// like any other tile for the op.
   static std::optional<ProductTile> choose(const KernelProduct &product,
                                            bool always);
 };
@@ -48,8 +51,7 @@ struct ProductTile {
 class ProductTiles {
 public:
   /// Stores a result's element at these indices.
-  using Store = llvm::function_ref<void(unsigned result, Value element,
-                                        ArrayRef<Value> indices)>;
+  using Store = PartSums::Store;
 
   /// `results` are what the kernel returns, `thread` the thread's number among
   /// all of the launch.
@@ -89,6 +91,11 @@ protected:
   virtual void placeInTile();
   /// Where a thread's element of this number lies on a side of the tile.
   virtual Value getPlace(const Side &side, int64_t number);
+  /// The same of any thread, by its number among those along the side, which is
+  /// the next one for this thread.
+  virtual AffineExpr getPlaceOf(const Side &side, AffineExpr thread,
+                                AffineExpr number) const;
+  virtual Value getNumber(const Side &side) { return side.number; }
   /// Stores a unit of elements, with this builder.
   virtual void storeUnit(OpBuilder &b, const Side &side, size_t number,
                          ArrayRef<Value> elements, Value buffer);
@@ -153,8 +160,19 @@ private:
   void addGroup(int64_t other, ArrayRef<Value> own, Value shared,
                 MutableArrayRef<Value> sums);
   void addGroups(SmallVector<Value> &sums);
-  LogicalResult storeResults(ArrayRef<Value> sums, Store store);
-  LogicalResult storeResult(Value row, Value column, Value sum, Store store);
+  /// Which of a thread's elements on each side.
+  using Range = std::pair<int64_t, int64_t>;
+  LogicalResult storeResults(ArrayRef<Value> sums, std::array<Range, 2> ranges,
+                             Store store);
+  LogicalResult storeResult(std::array<int64_t, 2> at, Value row, Value column,
+                            Value sum, Store store);
+
+  // Sums of parts (ProductParts.cpp): the elements of so many columns of each
+  // thread are kept in memory for operands, then added up.
+  void shareParts();
+  void keepSummed(std::array<int64_t, 2> at, ArrayRef<Value> elements);
+  LogicalResult addParts(Store store);
+  LogicalResult storeWithParts(ArrayRef<Value> sums, Store store);
 
 protected:
   OpBuilder &builder;
@@ -175,6 +193,15 @@ protected:
   Value isFirstGroup;       ///< NULL: it is the only one
   std::array<Side, 2> sides;
   Type sumType;
+
+private:
+  struct KeptColumns {
+    unsigned rows, columns; ///< sides
+    int64_t begin, count;   ///< of a thread's columns
+    int64_t threads;        ///< that have columns of their own
+    SmallVector<Value> memories;
+  };
+  KeptColumns kept;
 };
 
 } // namespace mlir::hfta

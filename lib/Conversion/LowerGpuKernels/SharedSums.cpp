@@ -36,7 +36,7 @@ static MemRefType getSharedType(ArrayRef<int64_t> shape, Type elementType) {
                          getSharedSpace(elementType.getContext()));
 }
 
-static int64_t countBytes(MemRefType type) {
+static int64_t countBytesOf(MemRefType type) {
   int64_t bits = type.getElementType().getIntOrFloatBitWidth();
   return llvm::alignTo(type.getNumElements() * llvm::divideCeil(bits, 8),
                        kAlignment);
@@ -45,7 +45,7 @@ static int64_t countBytes(MemRefType type) {
 /// The name stays open until the memory is declared.
 Value SharedMemory::view(Location loc, MemRefType type, int64_t offset) {
   OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().back());
-  bytes = std::max(bytes, offset + countBytes(type));
+  bytes = std::max(bytes, offset + countBytesOf(type));
   Value begin = arith::ConstantIndexOp::create(builder, loc, offset);
   auto base = memref::GetGlobalOp::create(
       builder, loc, getBytesType(bytes, kernel.getContext()), "undeclared");
@@ -59,8 +59,12 @@ Value SharedMemory::allocate(Location loc, ArrayRef<int64_t> shape,
 }
 
 Value SharedMemory::share(Location loc, ArrayRef<int64_t> shape,
-                          Type elementType) {
-  return view(loc, getSharedType(shape, elementType), 0);
+                          Type elementType, int64_t offset) {
+  return view(loc, getSharedType(shape, elementType), offset);
+}
+
+int64_t SharedMemory::countBytes(ArrayRef<int64_t> shape, Type elementType) {
+  return countBytesOf(getSharedType(shape, elementType));
 }
 
 Value SharedMemory::viewAs(Value part, Type elementType) {

@@ -24,12 +24,17 @@ public:
 
   /// A part that nothing else gets. Built at the kernel's beginning.
   Value allocate(Location loc, ArrayRef<int64_t> shape, Type elementType);
-  /// The first bytes, whoever has got them.
-  Value share(Location loc, ArrayRef<int64_t> shape, Type elementType);
+  /// The first bytes, or those behind so many, whoever has got them.
+  Value share(Location loc, ArrayRef<int64_t> shape, Type elementType,
+              int64_t offset = 0);
   /// What has been allocated, as neighbours of another type.
   Value viewAs(Value part, Type elementType);
   /// The symbol of all of it, once all is allocated.
   void declare(SymbolTable &symbols);
+
+  int64_t countBytes() const { return bytes; }
+  /// Those of an array of such a shape.
+  static int64_t countBytes(ArrayRef<int64_t> shape, Type elementType);
 
   /// Waits until all threads of the block get there.
   static void synchronize(OpBuilder &builder, Location loc);

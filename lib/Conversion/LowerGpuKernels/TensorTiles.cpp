@@ -126,14 +126,22 @@ Value TensorTiles::locate(OpBuilder &b, const Side &side, const Place &place,
                                kNeverWraps);
 }
 
-/// Of the part of the warp of a thread of this number, d0, in its group.
-AffineExpr TensorTiles::getFirst(const Side &side) const {
-  int64_t warpRows = tile.threadRows * (kWarp / kQuad);
-  int64_t warpColumns = tile.threadColumns * kQuad;
-  int64_t above = tile.rows / warpRows;
+/// Of the part of a warp.
+int64_t TensorTiles::countWarpPlaces(const Side &side) const {
+  return side.ofThread * (side.of->operand == 0 ? kWarp / kQuad : kQuad);
+}
+
+/// The number along a side of the warp of a thread of this number, d0, in its
+/// group.
+AffineExpr TensorTiles::getWarp(const Side &side) const {
+  int64_t above = tile.rows / countWarpPlaces(sides[0]);
   AffineExpr warp = d0.floorDiv(kWarp);
-  return side.of->operand == 0 ? warp % above * warpRows
-                               : warp.floorDiv(above) * warpColumns;
+  return side.of->operand == 0 ? warp % above : warp.floorDiv(above);
+}
+
+/// Of that warp's part.
+AffineExpr TensorTiles::getFirst(const Side &side) const {
+  return getWarp(side) * countWarpPlaces(side);
 }
 
 void TensorTiles::placeInTile() {
@@ -166,6 +174,22 @@ Value TensorTiles::getPlace(const Side &side, int64_t number) {
   if (side.of->operand == 0)
     return apply(d0 + ofTile * kRows + inTile * (kRows / 2), readPlaces[0]);
   return apply(d0 + ofTile * kColumns + inTile, column);
+}
+
+AffineExpr TensorTiles::getPlaceOf(const Side &side, AffineExpr thread,
+                                   AffineExpr number) const {
+  bool isRow = side.of->operand == 0;
+  int64_t ofWarp = isRow ? kWarp / kQuad : kQuad;
+  int64_t next = isRow ? kRows / 2 : 1;
+  return thread.floorDiv(ofWarp) * countWarpPlaces(side) +
+         thread % ofWarp * (isRow ? 1 : 2) +
+         number.floorDiv(2) * (isRow ? kRows : kColumns) + number % 2 * next;
+}
+
+Value TensorTiles::getNumber(const Side &side) {
+  bool isRow = side.of->operand == 0;
+  int64_t ofWarp = isRow ? kWarp / kQuad : kQuad;
+  return apply(getWarp(side) * ofWarp + d1, {inGroup, isRow ? quad : inQuad});
 }
 
 /// An element of 16 bits that was widened, if it is one.

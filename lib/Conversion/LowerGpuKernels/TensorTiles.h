@@ -41,6 +41,9 @@ protected:
   void placeInTile() override;
   LogicalResult prepare(Side &side) override;
   Value getPlace(const Side &side, int64_t number) override;
+  AffineExpr getPlaceOf(const Side &side, AffineExpr thread,
+                        AffineExpr number) const override;
+  Value getNumber(const Side &side) override;
   void storeUnit(OpBuilder &b, const Side &side, size_t number,
                  ArrayRef<Value> elements, Value buffer) override;
   SmallVector<Value> addTerms(ArrayRef<Value> buffers,
@@ -91,6 +94,8 @@ private:
   void chooseBuffers();
 
   void chooseUnits(Side &side);
+  int64_t countWarpPlaces(const Side &side) const;
+  AffineExpr getWarp(const Side &side) const;
   AffineExpr getFirst(const Side &side) const;
   Value packWord(OpBuilder &b, ArrayRef<Value> elements) const;
   Value packUnit(OpBuilder &b, ArrayRef<Value> elements) const;

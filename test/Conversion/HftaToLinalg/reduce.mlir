@@ -54,3 +54,32 @@ func.func @wider(%x: tensor<4x5xf32>) -> tensor<4xf32> {
   %0 = hfta.reduce sum %x over [1] {accumulate = f64} : tensor<4x5xf32>
   return %0 : tensor<4xf32>
 }
+
+// Rows of a part are added one after the other, and then the squares of what
+// they differ from their mean.
+// CHECK-LABEL: func.func @part_sums(
+// CHECK-SAME: %[[X:.*]]: tensor<4x9x6x16xf32>
+// CHECK: %[[ROWS:.*]] = tensor.expand_shape %{{.*}} : tensor<216x16xf32> into tensor<12x18x16xf32>
+// CHECK: %[[SUMS:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "reduction", "parallel"]} ins(%[[ROWS]] : tensor<12x18x16xf32>) outs(%{{.*}} : tensor<12x16xf32>) attrs = {hfta.part_sum, {{.*}}} {
+// CHECK: arith.addf
+// CHECK: %[[MEANS:.*]] = linalg.generic {{.*}} ins(%[[SUMS]] : tensor<12x16xf32>)
+// CHECK: %[[LENGTH:.*]] = arith.constant 1.800000e+01 : f32
+// CHECK: arith.divf %{{.*}}, %[[LENGTH]]
+// CHECK: linalg.generic {{.*}} ins(%[[ROWS]], %[[MEANS]] : tensor<12x18x16xf32>, tensor<12x16xf32>) outs(%{{.*}} : tensor<12x16xf32>) attrs = {hfta.part_sum, {{.*}}} {
+// CHECK: %[[REST:.*]] = arith.subf
+// CHECK: %[[SQUARE:.*]] = arith.mulf %[[REST]], %[[REST]]
+// CHECK: arith.addf %{{.*}}, %[[SQUARE]]
+func.func @part_sums(%x: tensor<4x9x6x16xf32>) -> tensor<12x16xf32> {
+  %0 = hfta.part_sums %x of 18 along 3 {centered} : tensor<4x9x6x16xf32>
+  return %0 : tensor<12x16xf32>
+}
+
+// Columns come last.
+// CHECK-LABEL: func.func @part_sums_of_channels(
+// CHECK-SAME: %[[X:.*]]: tensor<4x16x18xf32>
+// CHECK: %[[LAST:.*]] = linalg.transpose ins(%[[X]] : tensor<4x16x18xf32>) outs(%{{.*}} : tensor<4x18x16xf32>) permutation = [0, 2, 1]
+// CHECK: tensor.expand_shape %{{.*}} into tensor<8x9x16xf32>
+func.func @part_sums_of_channels(%x: tensor<4x16x18xf32>) -> tensor<8x16xf32> {
+  %0 = hfta.part_sums %x of 9 along 1 : tensor<4x16x18xf32>
+  return %0 : tensor<8x16xf32>
+}

@@ -205,3 +205,27 @@ func.func @segment_offsets(%g: tensor<3x4xf32>, %o: tensor<3xi32>, %s: tensor<0x
   %0 = hfta.segment_sum %g at %o in %s along 0 : tensor<3x4xf32>, tensor<3xi32>, tensor<0xi32>
   return
 }
+
+// -----
+
+func.func @part_sums_column(%x: tensor<8x4xf32>) {
+  // expected-error@+1 {{axis 2 is outside of a tensor of rank 2}}
+  %0 = hfta.part_sums %x of 4 along 2 : tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @part_sums_length(%x: tensor<8x4x3xf32>) {
+  // expected-error@+1 {{expected parts of a length that divides 24 rows, those of 'tensor<8x4x3xf32>' beside its axis 1, got 16}}
+  %0 = hfta.part_sums %x of 16 along 1 : tensor<8x4x3xf32>
+  return
+}
+
+// -----
+
+func.func @part_sums_empty(%x: tensor<8x4x3xf32>) {
+  // expected-error@+1 {{expected parts of a length that divides 24 rows, those of 'tensor<8x4x3xf32>' beside its axis 1, got 0}}
+  %0 = hfta.part_sums %x of 0 along 1 : tensor<8x4x3xf32>
+  return
+}

@@ -107,3 +107,12 @@ func.func @segment_sum(%g: tensor<6x10x3xf32, #hfta.copies<2>>, %o: tensor<10xi3
   %0 = hfta.segment_sum %g at %o in %s along 1 : tensor<6x10x3xf32, #hfta.copies<2>>, tensor<10xi32>, tensor<5xi64>
   return %0 : tensor<6x4x3xf32, #hfta.copies<2>>
 }
+
+// CHECK-LABEL: func.func @part_sums(
+func.func @part_sums(%x: tensor<8x16x14x14xf32, #hfta.copies<2>>) -> (tensor<49x16xf32, #hfta.copies<2>>, tensor<98x16xf32, #hfta.copies<2>>) {
+  // CHECK: hfta.part_sums %{{.*}} of 32 along 1 : tensor<8x16x14x14xf32, #hfta.copies<2>>
+  %0 = hfta.part_sums %x of 32 along 1 : tensor<8x16x14x14xf32, #hfta.copies<2>>
+  // CHECK: hfta.part_sums %{{.*}} of 16 along 1 {centered} : tensor<8x16x14x14xf32, #hfta.copies<2>>
+  %1 = hfta.part_sums %x of 16 along 1 {centered} : tensor<8x16x14x14xf32, #hfta.copies<2>>
+  return %0, %1 : tensor<49x16xf32, #hfta.copies<2>>, tensor<98x16xf32, #hfta.copies<2>>
+}

@@ -51,6 +51,10 @@ int64_t CumulativeSumOp::getFlops() {
 }
 int64_t ScatterAddOp::getFlops() { return countElements(getUpdates()); }
 int64_t SegmentSumOp::getFlops() { return countElements(getUpdates()); }
+int64_t PartSumsOp::getFlops() {
+  // Of a part the sum, then of each element a difference and its square.
+  return countElements(getInput()) * (getCentered() ? 4 : 1);
+}
 
 /// Of the input, what goes on in the result.
 int64_t SliceOp::getBytesRead(unsigned) {

@@ -321,3 +321,29 @@ LogicalResult SegmentSumOp::inferReturnTypes(MLIRContext *,
     return failure();
   return give(adaptor.getOperands(), shape, updates.getElementType(), types);
 }
+
+LogicalResult PartSumsOp::inferReturnTypes(MLIRContext *,
+                                           std::optional<Location> location,
+                                           Adaptor adaptor,
+                                           SmallVectorImpl<Type> &types) {
+  auto input = cast<RankedTensorType>(adaptor.getInput().getType());
+  int64_t column = adaptor.getColumn(), length = adaptor.getLength();
+  if (failed(checkAxis(location, column, input.getRank())))
+    return failure();
+  int64_t columns = input.getDimSize(column), rows = 1;
+  for (auto [axis, size] : llvm::enumerate(input.getShape()))
+    if (static_cast<int64_t>(axis) != column)
+      rows *= size;
+  if (length < 1 || rows % length != 0)
+    return emitOptionalError(location,
+                             "expected parts of a length that divides ", rows,
+                             " rows, those of ", input, " beside its axis ",
+                             column, ", got ", length);
+  return give(adaptor.getOperands(), {rows / length, columns},
+              input.getElementType(), types);
+}
+
+int64_t PartSumsOp::countRows() {
+  return getResult().getType().getDimSize(0) *
+         static_cast<int64_t>(getLength());
+}

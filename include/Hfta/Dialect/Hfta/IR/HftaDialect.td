@@ -47,6 +47,9 @@ def Hfta_Dialect : Dialect {
     /// the type, bf16, f16 or tf32, to which these are rounded before they are
     /// multiplied.
     static constexpr llvm::StringLiteral kMultiplyAttrName = "hfta.multiply";
+    /// On a linalg.generic: it adds up rows of a part, one after the other
+    /// (part_sums).
+    static constexpr llvm::StringLiteral kPartSumAttrName = "hfta.part_sum";
     /// On an op: it is made anew in each kernel that uses it.
     static constexpr llvm::StringLiteral kRepeatedAttrName = "hfta.repeated";
     /// Module attribute: what stays in memory within a budget

@@ -194,4 +194,28 @@ def Hfta_SegmentSumOp : Hfta_TensorOp<"segment_sum", [Hfta_SumTrait], ["getFlops
   }];
 }
 
+def Hfta_PartSumsOp : Hfta_TensorOp<"part_sums", [Hfta_SumTrait], ["getFlops"]> {
+  let summary = "Sums of each column, part by part of its rows";
+  let description = [{
+    The input's axis `column` has its columns; its other axes, in their order, are
+    the axes of its rows, whose numbers are row-major. Row p and column c of the
+    result is the sum of column c over the rows p * `length` ... (p + 1) * `length`
+    - 1, which are added to zero one after the other, in this order, whichever
+    kernel does so. With `centered` it is the sum of the squares of what they
+    differ from their mean, which is that sum divided by `length`. `length` divides
+    the number of rows.
+    Example: `%1 = hfta.part_sums %0 of 32 along 1 : tensor<8x16x14x14xf32>` is a tensor<49x16xf32>
+  }];
+  let arguments = (ins Hfta_FloatTensor:$input, I64Attr:$length, I64Attr:$column,
+                       UnitAttr:$centered);
+  let results = (outs Hfta_FloatTensor:$result);
+  let assemblyFormat = [{
+    $input `of` $length `along` $column attr-dict `:` type($input)
+  }];
+  let extraClassDeclaration = [{
+    /// Rows of all parts.
+    int64_t countRows();
+  }];
+}
+
 #endif // HFTA_SHAPE_OPS

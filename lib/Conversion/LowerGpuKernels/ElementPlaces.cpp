@@ -1,11 +1,33 @@
-//===- ReshapedIndices.cpp - Where reshaping leaves an element ------------===//
+//===- ElementPlaces.cpp - Which elements belong together -----------------===//
 
-#include "ReshapedIndices.h"
+#include "ElementPlaces.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
 
-using Indices = SmallVector<AffineExpr>;
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+std::optional<Indices> hfta::findLoops(AffineMap map,
+                                       ArrayRef<AffineExpr> indices) {
+  if (!map.isPermutation())
+    return std::nullopt;
+  Indices loops(map.getNumDims());
+  for (auto [expression, index] : llvm::zip(map.getResults(), indices))
+    loops[cast<AffineDimExpr>(expression).getPosition()] = index;
+  return loops;
+}
+
+Indices hfta::applyTo(AffineMap map, ArrayRef<AffineExpr> loops) {
+  return llvm::map_to_vector(map.getResults(), [&](AffineExpr expression) {
+    return expression.replaceDims(loops);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Moved elements
+//===----------------------------------------------------------------------===//
 
 /// Of each group of axes the number in row-major order.
 static Indices join(ArrayRef<AffineExpr> indices, ArrayRef<int64_t> shape,
@@ -61,4 +83,20 @@ Indices hfta::getResultIndices(tensor::CollapseShapeOp op,
                                ArrayRef<AffineExpr> indices) {
   return join(indices, op.getSrcType().getShape(), op.getReassociationIndices(),
               op.getContext());
+}
+
+Indices hfta::getSourceIndices(linalg::TransposeOp op,
+                               ArrayRef<AffineExpr> indices) {
+  Indices from(indices.size());
+  for (auto [to, axis] : llvm::enumerate(op.getPermutation()))
+    from[axis] = indices[to];
+  return from;
+}
+
+Indices hfta::getResultIndices(linalg::TransposeOp op,
+                               ArrayRef<AffineExpr> indices) {
+  Indices to;
+  for (int64_t axis : op.getPermutation())
+    to.push_back(indices[axis]);
+  return to;
 }

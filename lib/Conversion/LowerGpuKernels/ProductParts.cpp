@@ -1,0 +1,110 @@
+//===- ProductParts.cpp - Sums of parts of a product's elements -----------===//
+//
+// Threads of a block have elements of a tile wherever it suits the product. So
+// that each column of a part is added up in the order of its rows, they are put
+// into shared memory, which is free once all terms are added: the columns of a
+// tile some at a time, as many of each thread.
+//===----------------------------------------------------------------------===//
+
+#include "ProductTiles.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// Threads that store neighbouring rows, and those that read neighbouring
+/// columns, get to different banks.
+static constexpr int64_t kPadding = 4;
+
+/// As many columns at a time as fit where operands were, or into little more.
+void ProductTiles::shareParts() {
+  constexpr int64_t kBytes = 20 * 1024;
+  const KernelParts &parts = *product.parts;
+  kept.rows = product.hasPartsOfRows ? 0 : 1;
+  kept.columns = 1 - kept.rows;
+  const Side &rows = sides[kept.rows], &columns = sides[kept.columns];
+  kept.threads = columns.tile / columns.ofThread;
+  auto getShape = [&] {
+    return SmallVector<int64_t>{rows.tile / parts.length, parts.length,
+                                kept.threads * kept.count + kPadding};
+  };
+  auto getType = [](const KernelParts::Summed &summed) {
+    return getElementTypeOrSelf(summed.view.getType());
+  };
+  auto countBytes = [&] {
+    int64_t bytes = 0;
+    for (const KernelParts::Summed &summed : parts.summed)
+      bytes += SharedMemory::countBytes(getShape(), getType(summed));
+    return bytes;
+  };
+  int64_t most = std::max(memory.countBytes(), kBytes);
+  kept.count = columns.ofThread;
+  while (kept.count > 1 && countBytes() > most)
+    kept.count /= 2;
+  int64_t offset = 0;
+  for (const KernelParts::Summed &summed : parts.summed) {
+    kept.memories.push_back(
+        memory.share(loc, getShape(), getType(summed), offset));
+    offset += SharedMemory::countBytes(getShape(), getType(summed));
+  }
+}
+
+void ProductTiles::keepSummed(std::array<int64_t, 2> at,
+                              ArrayRef<Value> elements) {
+  Value row = getPlace(sides[kept.rows], at[kept.rows]);
+  int64_t length = product.parts->length;
+  SmallVector<Value> indices = {
+      apply(d0.floorDiv(length), row), apply(d0 % length, row),
+      apply(d0 + (at[kept.columns] - kept.begin) * kept.threads,
+            getNumber(sides[kept.columns]))};
+  toEnd();
+  for (auto [element, to] : llvm::zip(elements, kept.memories))
+    memref::StoreOp::create(builder, loc, element, to, indices);
+}
+
+LogicalResult ProductTiles::addParts(Store store) {
+  const KernelParts &parts = *product.parts;
+  const Side &rows = sides[kept.rows], &columns = sides[kept.columns];
+  AffineExpr own = d0 % kept.threads;
+  AffineExpr number = d0.floorDiv(kept.threads) + kept.begin;
+  auto place = [&](Block *inner, Value part, Value column) {
+    PartPlace found = {
+        apply(d0 + d1.floorDiv(parts.length), {part, rows.first}),
+        apply(getPlaceOf(columns, own, number) + d1, {column, columns.first}),
+        Value()};
+    if (columns.of->size % columns.tile == 0)
+      return found;
+    Value end = puller.index(columns.of->size);
+    builder.setInsertionPointToEnd(inner);
+    found.isInside = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ult, found.column, end);
+    return found;
+  };
+  int64_t threads = tile.countThreads();
+  return PartSums(builder, puller, parts, results)
+      .build(block, kept.memories, rows.tile / parts.length,
+             kept.threads * kept.count, apply(d0 % threads, thread), threads,
+             place, store);
+}
+
+LogicalResult ProductTiles::storeWithParts(ArrayRef<Value> sums, Store store) {
+  shareParts();
+  int64_t all = sides[kept.columns].ofThread;
+  for (kept.begin = 0; kept.begin < all; kept.begin += kept.count) {
+    std::array<Range, 2> ranges = {Range(0, tile.threadRows),
+                                   Range(0, tile.threadColumns)};
+    ranges[kept.columns] = {kept.begin, kept.begin + kept.count};
+    if (failed(storeResults(sums, ranges, store)))
+      return failure();
+    toEnd();
+    SharedMemory::synchronize(builder, loc);
+    if (failed(addParts(store)))
+      return failure();
+    toEnd();
+    if (kept.begin + kept.count < all)
+      SharedMemory::synchronize(builder, loc);
+  }
+  return success();
+}

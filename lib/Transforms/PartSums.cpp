@@ -1,0 +1,68 @@
+//===- PartSums.cpp - Sums beside what they add up ------------------------===//
+
+#include "PartSums.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// Rows of each tile are a multiple of so many.
+static constexpr int64_t kTileRows = 32;
+
+static ArrayRef<int64_t> getShape(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+/// Whether a convolution is so little that each of its elements is computed by
+/// itself, or one product that has its positions on one side. Gradients of
+/// inputs with strides have some of these beside the channels.
+template <typename OpTy>
+static bool isProductOrCheap(OpTy op) {
+  if (getShape(op.getWeight())[1] == 1)
+    return true;
+  bool isDense =
+      llvm::all_of(op.getStrides(), [](int64_t stride) { return stride == 1; });
+  return op.getGroups() == 1 && (isDense || isa<ConvOp>(op));
+}
+
+/// Whether one operand has the rows, and the other one the columns.
+static bool isOfRowsAndColumns(ContractOp op, int64_t column) {
+  SmallVector<AffineMap> maps = llvm::map_to_vector(
+      op.getIndexingMaps().getAsRange<AffineMapAttr>(),
+      [](AffineMapAttr attribute) { return attribute.getValue(); });
+  std::optional<bool> isColumnRight;
+  auto isRight = [&](AffineExpr axis) -> std::optional<bool> {
+    unsigned loop = cast<AffineDimExpr>(axis).getPosition();
+    bool isInLeft = maps[0].isFunctionOfDim(loop);
+    bool isInRight = maps[1].isFunctionOfDim(loop);
+    return isInLeft == isInRight ? std::nullopt : std::optional(isInRight);
+  };
+  isColumnRight = isRight(maps[2].getResult(column));
+  return isColumnRight &&
+         llvm::all_of(llvm::enumerate(maps[2].getResults()), [&](auto axis) {
+           std::optional<bool> own = isRight(axis.value());
+           bool isColumn = static_cast<int64_t>(axis.index()) == column;
+           return own && *own == (isColumn ? *isColumnRight : !*isColumnRight);
+         });
+}
+
+bool hfta::canHaveParts(PartSumsOp sums, Operation *op) {
+  Value result = op->getResult(0);
+  if (getShape(result) != getShape(sums.getInput()))
+    return false;
+  if (isa<ElementwiseOpInterface>(op))
+    return true;
+  if (kTileRows % sums.getLength() != 0)
+    return false;
+  auto column = static_cast<int64_t>(sums.getColumn());
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<ConvOp, ConvInputGradientOp>(
+          [&](auto conv) { return column == 1 && isProductOrCheap(conv); })
+      .Case([&](ContractOp contract) {
+        return isOfRowsAndColumns(contract, column);
+      })
+      .Case([](ConvWeightGradientOp) { return false; })
+      .Default(
+          [](Operation *other) { return other->hasTrait<ProducerTrait>(); });
+}
