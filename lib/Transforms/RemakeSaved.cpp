@@ -47,7 +47,9 @@ private:
   bool canMake(Value value, Making &making);
   bool isWorth(const LeftVariable &saved);
   Value make(Value value, func::FuncOp task);
-  void remake(LeftVariable &saved);
+  void remake(Value value);
+  Value findSource(Value value);
+  void remakeWhereSourceIsRead(Value value);
 
   ModuleOp module;
   SymbolTable symbols;
@@ -119,6 +121,23 @@ bool SavedRemaker::isWorth(const LeftVariable &one) {
   return canMake(one.write->getOperand(0), making);
 }
 
+/// A task's read of what was left for it, moved to where it is needed first:
+/// who reads it once more would read it from memory once more.
+static ReadOp readFirst(LeftVariable &left, func::FuncOp task,
+                        OpBuilder &builder) {
+  for (ReadOp read : left.reads)
+    if (read->getParentOfType<func::FuncOp>() == task) {
+      read->moveBefore(builder.getInsertionBlock(),
+                       builder.getInsertionPoint());
+      return read;
+    }
+  VariableOp variable = left.variable;
+  left.reads.push_back(ReadOp::create(builder, left.write->getLoc(),
+                                      variable.getType(), variable.getSymName(),
+                                      IntegerAttr()));
+  return left.reads.back();
+}
+
 /// The value as a task has it.
 Value SavedRemaker::make(Value value, func::FuncOp task) {
   if (Value mine = makers[task].known.lookupOrNull(value))
@@ -135,16 +154,14 @@ Value SavedRemaker::make(Value value, func::FuncOp task) {
   if (left == saved.end()) {
     maker.last = builder.clone(*op, maker.known);
   } else {
-    VariableOp variable = left->second.variable;
-    maker.last = ReadOp::create(builder, value.getLoc(), variable.getType(),
-                                variable.getSymName(), IntegerAttr());
+    maker.last = readFirst(left->second, task, builder);
     maker.known.map(value, maker.last->getResult(0));
   }
   return maker.last->getResult(0);
 }
 
-void SavedRemaker::remake(LeftVariable &one) {
-  Value value = one.write.getValue();
+void SavedRemaker::remake(Value value) {
+  LeftVariable one = saved.lookup(value);
   saved.erase(value);
   for (ReadOp read : one.reads) {
     read.replaceAllUsesWith(make(value, read->getParentOfType<func::FuncOp>()));
@@ -154,25 +171,97 @@ void SavedRemaker::remake(LeftVariable &one) {
   symbols.erase(one.variable);
 }
 
+/// What a value is made of that is as large as itself, if there is one such.
+Value SavedRemaker::findSource(Value value) {
+  Making making;
+  making.bits = countBits(value);
+  if (!canMake(value, making) || making.large.size() != 1)
+    return Value();
+  return Value::getFromOpaquePointer(*making.large.begin());
+}
+
+/// What is made of a value and of nothing else that is as large, element by
+/// element, or of which each element is one: it is at hand wherever they are.
+static llvm::SmallPtrSet<Operation *, 16> findElements(ArrayRef<Value> values) {
+  constexpr size_t kMost = 32;
+  llvm::SmallPtrSet<Operation *, 16> found;
+  SmallVector<Value> left(values);
+  while (!left.empty() && found.size() < kMost) {
+    Value value = left.pop_back_val();
+    for (Operation *user : value.getUsers())
+      if (isElementwise(user) &&
+          getShape(user) ==
+              cast<RankedTensorType>(value.getType()).getShape() &&
+          found.insert(user).second)
+        left.push_back(user->getResult(0));
+  }
+  return found;
+}
+
+/// Whether what is made of an op's result is added up together with what is
+/// made of a source: whoever does that reads both.
+static bool isSummedWith(Operation *op,
+                         const llvm::SmallPtrSetImpl<Operation *> &ofSource) {
+  llvm::SmallPtrSet<Operation *, 16> own = findElements(op->getResult(0));
+  return llvm::any_of(own, [&](Operation *made) {
+    return ofSource.contains(made) &&
+           llvm::any_of(made->getUsers(), llvm::IsaPred<ReduceOp>);
+  });
+}
+
+/// What has to lie in memory, because a product multiplies it, other ops need
+/// not read: the sign of an activation, which its gradient asks for, is that of
+/// what the norm before it has made of its input, and the norm's gradients are
+/// made of both.
+void SavedRemaker::remakeWhereSourceIsRead(Value value) {
+  Value source = findSource(value);
+  if (!source || !saved.contains(source))
+    return;
+  const LeftVariable one = saved.lookup(value);
+  const SmallVector<ReadOp> sourceReads = saved.lookup(source).reads;
+  for (ReadOp read : one.reads) {
+    auto task = read->getParentOfType<func::FuncOp>();
+    SmallVector<Value> sources;
+    for (ReadOp other : sourceReads)
+      if (other->getParentOfType<func::FuncOp>() == task)
+        sources.push_back(other);
+    llvm::SmallPtrSet<Operation *, 16> ofSource = findElements(sources);
+    SmallVector<OpOperand *> uses;
+    for (OpOperand &use : read->getUses())
+      if (isElementwise(use.getOwner()) && !ofSource.contains(use.getOwner()) &&
+          isSummedWith(use.getOwner(), ofSource))
+        uses.push_back(&use);
+    if (uses.empty())
+      continue;
+    saved.erase(value);
+    Value made = make(value, task);
+    makers[task].known.erase(value);
+    saved.insert({value, one});
+    for (OpOperand *use : uses)
+      use->set(made);
+  }
+}
+
 /// Those first that are computed first: what is made of them is then made of
 /// what these are made of.
 void SavedRemaker::run() {
   collect();
-  SmallVector<LeftVariable> all;
+  SmallVector<Value> all;
   for (auto &[value, one] : saved)
     if (one.variable.getRole() == Role::saved)
-      all.push_back(one);
-  auto getPosition = [&](const LeftVariable &one) {
-    auto result = cast<OpResult>(one.write->getOperand(0));
+      all.push_back(value);
+  auto getPosition = [&](Value value) {
+    auto result = cast<OpResult>(value);
     return std::pair(position.lookup(result.getOwner()),
                      result.getResultNumber());
   };
-  llvm::sort(all, [&](const LeftVariable &a, const LeftVariable &b) {
-    return getPosition(a) < getPosition(b);
-  });
-  for (LeftVariable &one : all)
-    if (isWorth(one))
-      remake(one);
+  llvm::sort(all,
+             [&](Value a, Value b) { return getPosition(a) < getPosition(b); });
+  for (Value value : all)
+    if (isWorth(saved.find(value)->second))
+      remake(value);
+    else
+      remakeWhereSourceIsRead(value);
 }
 
 namespace {
