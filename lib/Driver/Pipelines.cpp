@@ -61,6 +61,8 @@ void hfta::buildPlannedPipeline(OpPassManager &pm,
   pm.addPass(createHftaDescribeLayers());
   pm.addPass(createHftaFoldCasts());
   pm.addPass(createHftaDecompose());
+  if (options.byElements)
+    pm.addPass(createHftaCutTaps());
   HftaRoundFactorsOptions round;
   round.narrowsMemory = options.byElements;
   pm.addPass(createHftaRoundFactors(round));

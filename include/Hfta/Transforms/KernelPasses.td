@@ -30,6 +30,23 @@ def HftaFoldCasts : Pass<"hfta-fold-casts"> {
   }];
 }
 
+def HftaCutTaps : Pass<"hfta-cut-taps"> {
+  let summary = "Leave out taps of convolutions that meet nothing but padding";
+  let description = [{
+    Of an image that is no larger than a convolution's window, taps at the
+    window's ends multiply zeros alone. A convolution, or its input's gradient,
+    reads the others, with so much less padding.
+
+    ```mlir
+    %y = hfta.conv %x, %w {padding = array<i64: 1, 1, 1, 1>, …} : tensor<8x64x1x1xf32>, tensor<64x64x3x3xf32>
+    // ==>
+    %center = hfta.slice %w from [0, 0, 1, 1] size [64, 64, 1, 1] stride [1, 1, 1, 1] : …
+    %y = hfta.conv %x, %center {padding = array<i64: 0, 0, 0, 0>, …} : …
+    ```
+  }];
+  let dependentDialects = ["::mlir::hfta::HftaDialect"];
+}
+
 def HftaRoundFactors : Pass<"hfta-round-factors"> {
   let summary = "Round the operands of products to what they multiply";
   let description = [{
@@ -61,7 +78,10 @@ def HftaRemakeSaved : Pass<"hfta-remake-saved", "::mlir::ModuleOp"> {
     read it, a value is computed again that elementwise ops make of at most one
     other tensor of its size, which is left, too, and of small ones: a
     hard-swish's gate of its input, that of what a batch norm has normalized. So
-    is the result of one or two costly ops, such as `erf`, but for `f64`.
+    is the result of one or two costly ops, such as `erf`, but for `f64`. Where a
+    product multiplies such a value, too, which has to lie in memory then,
+    elementwise ops whose results are added up together with what it is made of
+    have it computed: the sign of an activation, beside a batch norm's input.
 
     ```mlir
     %g = hfta.max %x, %zero : …
@@ -256,7 +276,8 @@ def HftaRepeatCheapOps : Pass<"hfta-repeat-cheap-ops"> {
     that it reads is one tensor of that size, which is in memory anyway, and what
     it spreads of much smaller ones, each kernel computes it anew
     (`hfta.repeated`): then it is neither written nor read. So a batch norm's
-    `x - mean`, which the variance, the result and a sum of the backward ask for.
+    `x - mean`, which the variance, the result and a sum of the backward ask for,
+    and an activation that a pooling takes into few windows.
 
     ```mlir
     %mean = hfta.broadcast %m to [8, 32, 9] along [1] : tensor<32xf32>
