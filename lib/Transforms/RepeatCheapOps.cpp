@@ -6,6 +6,7 @@
 #include "TaskSplitter.h"
 
 #include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::hfta {
 #define GEN_PASS_DEF_HFTAREPEATCHEAPOPS
@@ -53,17 +54,31 @@ static bool isSpread(Value value, int64_t bits,
   });
 }
 
+/// Whether an op takes each element into few windows.
+static bool isPoolOfFew(Operation *op) {
+  constexpr int64_t kFewWindows = 4;
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<MaxPoolOp, AveragePoolOp>([](auto pool) {
+        return llvm::product_of(pool.getKernel()) <=
+               kFewWindows * llvm::product_of(pool.getStrides());
+      })
+      .Default([](Operation *) { return false; });
+}
+
 /// Kernels that read many elements of it, such as products, would compute each
 /// of these many times; views and stores need it in memory. What one kernel
-/// reads is better computed by that which makes what it is made of.
+/// reads is better computed by that which makes what it is made of, but for a
+/// pooling, which can't be that.
 static bool haveUsersRoom(Operation *op, bool readsLittle) {
   llvm::SmallDenseSet<Operation *> users;
-  bool isReadOnce = true;
+  bool isReadFewTimes = true, isPooled = false;
   visitUsers(op, [&](Operation *user) {
     users.insert(user);
-    isReadOnce &= isa<ElementwiseOpInterface, ReduceOp, PartSumsOp>(user);
+    isPooled |= isPoolOfFew(user);
+    isReadFewTimes &= isa<ElementwiseOpInterface, ReduceOp, PartSumsOp>(user) ||
+                      isPoolOfFew(user);
   });
-  return isReadOnce && (readsLittle || users.size() > 1);
+  return isReadFewTimes && (readsLittle || isPooled || users.size() > 1);
 }
 
 namespace {

@@ -87,3 +87,17 @@ func.func @others(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>, %v: tensor<64xf3
   %s6 = hfta.reduce sum %behind over [1] : tensor<64x64xf32>
   return %once, %s0, %s1, %s2, %s4, %product, %s5, %s6 : tensor<64x64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64x64xf32>, tensor<64xf32>, tensor<64xf32>
 }
+
+// A pooling computes what it chooses from, if that is in few of its windows.
+// CHECK-LABEL: func.func @pooled(
+// CHECK: hfta.relu %{{.+}} {hfta.repeated}
+// CHECK: hfta.max_pool
+// CHECK-NOT: hfta.repeated
+// CHECK: hfta.average_pool
+func.func @pooled(%x: tensor<8x4x16x16xf32>, %y: tensor<8x4x16x16xf32>) -> (tensor<8x4x8x8xf32>, tensor<8x4x16x16xf32>) {
+  %a = hfta.relu %x : tensor<8x4x16x16xf32>
+  %0, %i = hfta.max_pool %a {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<8x4x16x16xf32>
+  %b = hfta.relu %y : tensor<8x4x16x16xf32>
+  %1 = hfta.average_pool %b {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, ceil_padding = array<i64: 0, 0>} : tensor<8x4x16x16xf32>
+  return %0, %1 : tensor<8x4x8x8xf32>, tensor<8x4x16x16xf32>
+}
