@@ -7,6 +7,7 @@
 // timed.
 //===----------------------------------------------------------------------===//
 
+#include "device/cuda_gpu.h"
 #include "device/cuda_graphs.h"
 #include "hfta/device.h"
 #include "system/clock.h"
@@ -27,9 +28,7 @@ typedef struct cuda_device {
   const hfta_cuda *cuda;
   int index, threads;
   uint32_t queue_count, event_count;
-  hfta_cu_device device;
-  hfta_cu_context context;
-  hfta_cuda_chip chip;
+  hfta_cuda_gpu gpu;
   hfta_cu_stream *streams;
   hfta_cu_event *events;
   bool *is_recorded;
@@ -82,8 +81,8 @@ static hfta_status take_error(cuda_device *self, hfta_error *error) {
 /// The calling thread works with this GPU from here on.
 static bool enter(cuda_device *self) {
   return self->status == HFTA_OK &&
-         note(self, self->cuda->context_set(self->context), "cuCtxSetCurrent",
-              NULL);
+         note(self, self->cuda->context_set(self->gpu.context),
+              "cuCtxSetCurrent", NULL);
 }
 
 //===----------------------------------------------------------------------===//
@@ -102,8 +101,8 @@ static void free_host_works(cuda_device *self) {
 static void cuda_close(hfta_device *device) {
   cuda_device *self = own(device);
   const hfta_cuda *cuda = self->cuda;
-  if (self->context) {
-    cuda->context_set(self->context);
+  if (self->gpu.context) {
+    cuda->context_set(self->gpu.context);
     hfta_cuda_graphs_destroy(self->graphs);
     self->graphs = NULL;
     hfta_cuda_images_unload(&self->launcher.images);
@@ -115,7 +114,7 @@ static void cuda_close(hfta_device *device) {
     for (uint32_t i = 0; self->streams && i < self->queue_count; ++i)
       if (self->streams[i])
         cuda->stream_destroy(self->streams[i]);
-    cuda->context_release(self->device);
+    cuda->context_release(self->gpu.device);
   }
   hfta_cuda_graphs_destroy(self->graphs);
   free_host_works(self);
@@ -125,53 +124,6 @@ static void cuda_close(hfta_device *device) {
   free(self->launcher.parameters);
   free(self->launcher.places);
   free(self);
-}
-
-/// The calls that lead to a GPU, until one fails; `count` is of GPUs.
-static hfta_cu_result take_device(cuda_device *self, int *count,
-                                  const char **call) {
-  const hfta_cuda *cuda = self->cuda;
-  hfta_cuda_chip *chip = &self->chip;
-  hfta_cu_result result = 0;
-#define HFTA_CU_TRY(name, value)                                               \
-  if (result == 0) {                                                           \
-    *call = name;                                                              \
-    result = (value);                                                          \
-  }
-  HFTA_CU_TRY("cuInit", cuda->init(0))
-  HFTA_CU_TRY("cuDeviceGetCount", cuda->device_count(count))
-  if (result == 0 && self->index >= *count)
-    return 0;
-  HFTA_CU_TRY("cuDeviceGet", cuda->device_get(&self->device, self->index))
-  HFTA_CU_TRY("cuDeviceGetName",
-              cuda->device_name(chip->name, sizeof(chip->name), self->device))
-  HFTA_CU_TRY("cuDeviceGetAttribute",
-              cuda->device_attribute(
-                  &chip->major, HFTA_CU_COMPUTE_CAPABILITY_MAJOR, self->device))
-  HFTA_CU_TRY("cuDeviceGetAttribute",
-              cuda->device_attribute(
-                  &chip->minor, HFTA_CU_COMPUTE_CAPABILITY_MINOR, self->device))
-  HFTA_CU_TRY("cuDevicePrimaryCtxRetain",
-              cuda->context_retain(&self->context, self->device))
-#undef HFTA_CU_TRY
-  return result;
-}
-
-static hfta_status find_chip(cuda_device *self, hfta_error *error) {
-  int count = 0;
-  const char *call = NULL;
-  hfta_cu_result result = take_device(self, &count, &call);
-  if (result == HFTA_CU_NO_DEVICE || (result == 0 && count == 0))
-    return hfta_fail(error, HFTA_UNSUPPORTED,
-                     "device 'cuda:%d': this machine has a driver, but no "
-                     "NVIDIA GPU that may be used",
-                     self->index);
-  if (result == 0 && self->index >= count)
-    return hfta_fail(error, HFTA_USAGE,
-                     "device 'cuda:%d': expected a number below %d, which are "
-                     "the GPUs of this machine",
-                     self->index, count);
-  return note(self, result, call, NULL) ? HFTA_OK : take_error(self, error);
 }
 
 static bool create_streams(cuda_device *self,
@@ -207,12 +159,12 @@ static hfta_status begin(cuda_device *self, const hfta_device_options *options,
     return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a device");
   hfta_status status = hfta_cuda_load(&self->cuda, error);
   if (status == HFTA_OK)
-    status = find_chip(self, error);
+    status = hfta_cuda_take_gpu(self->cuda, self->index, &self->gpu, error);
   if (status != HFTA_OK)
     return status;
   if (!enter(self) || !create_streams(self, options))
     return take_error(self, error);
-  status = hfta_cuda_images_load(self->cuda, options->program, &self->chip,
+  status = hfta_cuda_images_load(self->cuda, options->program, &self->gpu.chip,
                                  &launcher->images, error);
   if (status != HFTA_OK)
     return status;
@@ -273,7 +225,7 @@ static hfta_status fail_memory(cuda_device *self, uint64_t bytes,
   return hfta_fail(error, HFTA_UNSUPPORTED,
                    "device 'cuda:%d' ('%s') needs %llu bytes more, of which "
                    "%llu are free",
-                   self->index, self->chip.name, (unsigned long long)bytes,
+                   self->index, self->gpu.chip.name, (unsigned long long)bytes,
                    (unsigned long long)available);
 }
 
@@ -288,7 +240,7 @@ static hfta_status cuda_allocate(hfta_device *device, uint64_t bytes,
     return HFTA_OK;
   hfta_cu_address address = 0;
   const char *call = "cuCtxSetCurrent";
-  hfta_cu_result result = self->cuda->context_set(self->context);
+  hfta_cu_result result = self->cuda->context_set(self->gpu.context);
   if (result == 0) {
     call = "cuMemAlloc";
     result = self->cuda->memory_allocate(&address, bytes);
@@ -315,19 +267,19 @@ static hfta_status cuda_allocate(hfta_device *device, uint64_t bytes,
 static void cuda_release(hfta_device *device, void *memory, uint64_t bytes) {
   (void)bytes;
   cuda_device *self = own(device);
-  if (memory && self->cuda->context_set(self->context) == 0)
+  if (memory && self->cuda->context_set(self->gpu.context) == 0)
     self->cuda->memory_free((hfta_cu_address)(uintptr_t)memory);
 }
 
 static bool cuda_lock(hfta_device *device, void *memory, uint64_t bytes) {
   cuda_device *self = own(device);
-  return self->cuda->context_set(self->context) == 0 &&
+  return self->cuda->context_set(self->gpu.context) == 0 &&
          self->cuda->host_lock(memory, bytes, 0) == 0;
 }
 
 static void cuda_unlock(hfta_device *device, void *memory) {
   cuda_device *self = own(device);
-  if (self->cuda->context_set(self->context) == 0)
+  if (self->cuda->context_set(self->gpu.context) == 0)
     self->cuda->host_unlock(memory);
 }
 
