@@ -370,6 +370,13 @@ EXPORTED hfta_cu_result cuEventRecord(hfta_cu_event event,
   return kSuccess;
 }
 
+EXPORTED hfta_cu_result cuEventSynchronize(hfta_cu_event event) {
+  ENTER("cuEventSynchronize");
+  if (strikes(Fault::host))
+    return kSuccess;
+  return device.finish(fromHandle(event));
+}
+
 EXPORTED hfta_cu_result cuEventDestroy_v2(hfta_cu_event event) {
   ENTER("cuEventDestroy");
   return destroy(device.events, event);

@@ -161,6 +161,8 @@ public:
   void push(Stream &stream, Command command);
   /// Carries out commands until a stream has none left.
   hfta_cu_result finish(Stream &stream);
+  /// … or until an event has happened as often as it was asked for.
+  hfta_cu_result finish(const Event &event);
 
   std::mutex mutex;
   Memory memory;
@@ -178,6 +180,9 @@ private:
   Device();
   bool canRun(const Stream &stream) const;
   void step(Stream &stream);
+  /// One command of some stream's; false if none can begin: streams wait for
+  /// each other, or for a command that nobody gives any more.
+  bool stepAny();
 };
 
 } // namespace emulation

@@ -37,16 +37,27 @@ void Device::step(Stream &stream) {
   memory.open(false);
 }
 
+bool Device::stepAny() {
+  std::vector<Stream *> ready;
+  for (const std::unique_ptr<Stream> &stream : streams)
+    if (canRun(*stream))
+      ready.push_back(stream.get());
+  if (ready.empty())
+    return false;
+  step(*ready[random() % ready.size()]);
+  return true;
+}
+
 hfta_cu_result Device::finish(Stream &stream) {
-  while (!stream.commands.empty()) {
-    std::vector<Stream *> ready;
-    for (const std::unique_ptr<Stream> &other : streams)
-      if (canRun(*other))
-        ready.push_back(other.get());
-    // Streams wait for each other: a command that nobody gives any more.
-    if (ready.empty())
+  while (!stream.commands.empty())
+    if (!stepAny())
       return failure = kUnknown;
-    step(*ready[random() % ready.size()]);
-  }
+  return failure;
+}
+
+hfta_cu_result Device::finish(const Event &event) {
+  while (failure == kSuccess && event.happened < event.recorded)
+    if (!stepAny())
+      return failure = kUnknown;
   return failure;
 }

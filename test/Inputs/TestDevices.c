@@ -44,7 +44,8 @@ typedef struct device {
   hfta_device_options options;
   uint64_t chance;
   queue *queues;
-  uint64_t *recorded, *happened; // of each event
+  // Of each event, of one for each queue and of each mark.
+  uint64_t *recorded, *happened;
 } device;
 
 static device *of(const hfta_device *base) { return (device *)(uintptr_t)base; }
@@ -63,8 +64,9 @@ static hfta_status open_on_cpu(const hfta_device_functions *functions,
   self->options = *options;
   self->chance = (uint64_t)options->index;
   self->queues = calloc(options->queues, sizeof(queue));
-  self->recorded = calloc(options->events + 1, sizeof(uint64_t));
-  self->happened = calloc(options->events + 1, sizeof(uint64_t));
+  size_t events = (size_t)options->events + options->queues + HFTA_DEVICE_MARKS;
+  self->recorded = calloc(events, sizeof(uint64_t));
+  self->happened = calloc(events, sizeof(uint64_t));
   check(self->queues);
   check(self->recorded);
   check(self->happened);
@@ -168,6 +170,22 @@ static void shuffled_await(hfta_device *base, uint32_t queue, uint32_t event) {
   last->records = of(base)->recorded[event];
 }
 
+/// The event of a mark. In front of these are those of the queues.
+static uint32_t event_of(const device *self, uint32_t mark) {
+  return self->options.events + self->options.queues + mark;
+}
+
+/// Every queue waits for every other one.
+static void shuffled_mark(hfta_device *base, uint32_t number) {
+  const hfta_device_options *options = &of(base)->options;
+  for (uint32_t i = 0; i < options->queues; ++i)
+    shuffled_record(base, i, options->events + i);
+  for (uint32_t i = 0; i < options->queues; ++i)
+    for (uint32_t j = 0; j < options->queues; ++j)
+      shuffled_await(base, i, options->events + j);
+  shuffled_record(base, 0, event_of(of(base), number));
+}
+
 //===----------------------------------------------------------------------===//
 // Shuffled: what it does
 //===----------------------------------------------------------------------===//
@@ -225,16 +243,35 @@ static queue *choose(device *self) {
   return chosen;
 }
 
+/// A command of the queue whose turn it is, unless none can go on.
+static bool do_next(device *self, hfta_status *status, hfta_error *error) {
+  queue *own = choose(self);
+  if (!own)
+    return false;
+  hfta_error reason;
+  hfta_status result = do_command(self, &own->commands[own->done++], &reason);
+  if (*status == HFTA_OK && result != HFTA_OK)
+    *status = hfta_fail(error, result, "%s", reason.message);
+  return true;
+}
+
+/// No more than has to be.
+static hfta_status shuffled_wait_until(hfta_device *base, uint32_t number,
+                                       hfta_error *error) {
+  device *self = of(base);
+  uint32_t event = event_of(self, number);
+  hfta_status status = HFTA_OK;
+  while (self->happened[event] < self->recorded[event])
+    if (!do_next(self, &status, error))
+      return hfta_fail(error, HFTA_INTERNAL, "a mark is never reached");
+  return status;
+}
+
 static hfta_status shuffled_wait(hfta_device *base, hfta_error *error) {
   device *self = of(base);
   hfta_status status = HFTA_OK;
-  queue *own;
-  while ((own = choose(self))) {
-    hfta_error reason;
-    hfta_status result = do_command(self, &own->commands[own->done++], &reason);
-    if (status == HFTA_OK && result != HFTA_OK)
-      status = hfta_fail(error, result, "%s", reason.message);
-  }
+  while (do_next(self, &status, error))
+    ;
   for (uint32_t i = 0; i < self->options.queues; ++i) {
     if (self->queues[i].done != self->queues[i].count)
       return hfta_fail(error, HFTA_INTERNAL,
@@ -268,6 +305,8 @@ static const hfta_device_functions shuffled = {
     .await = shuffled_await,
     .wait = shuffled_wait,
     .wait_for = shuffled_wait_for,
+    .mark = shuffled_mark,
+    .wait_until = shuffled_wait_until,
     .observe = observe,
     .host_address = host_address,
 };

@@ -3,13 +3,14 @@
 // A device is reached through a table of functions only; the CPU is the first
 // entry of hfta_device_kinds. Work goes to numbered queues and is done later:
 // on one queue in order, between queues as events say. `wait` is where the host
-// learns that it is done, or why it isn't.
+// learns that it is done, or why it isn't; a kind may have marks, up to which
+// the host waits while what is behind them goes on.
 //
 // Threads: a device belongs to one worker of an instance and is used by one
 // thread at a time; devices whose kernels run on the same threads may be used
 // by several, each by one, but are opened and closed by one. Ownership: what
 // `allocate` gives is returned to `release` before `close`; memory that a copy
-// reads or writes must stay until the next `wait`.
+// reads or writes must stay until the next `wait`, or `wait_until` behind it.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DEVICE_H
@@ -89,6 +90,10 @@ typedef struct hfta_device_options {
                        ///< this one has threads of its own
 } hfta_device_options;
 
+/// Points that the host may wait for while a device works on what is behind
+/// them.
+enum { HFTA_DEVICE_MARKS = 2 };
+
 typedef struct hfta_device_functions {
   const char *kind; ///< "cpu"
   /// Opened by "KIND:FILE": runs no tasks, but takes the time that the file
@@ -158,6 +163,17 @@ typedef struct hfta_device_functions {
   /// stands for queue q, the highest one for all from there on.
   hfta_status (*wait_for)(hfta_device *device, uint64_t queues,
                           hfta_error *error);
+
+  /// A point in the work of all queues: what any of them gets from here on
+  /// begins when all is done that any had got before. `number` is below
+  /// HFTA_DEVICE_MARKS; of several of a number the last one counts. NULL in a
+  /// kind for which the host waits before it goes on.
+  void (*mark)(hfta_device *device, uint32_t number);
+  /// Returns when all work before a mark is done. Fails with the first error of
+  /// that work that hasn't been told yet; then nothing is under way behind the
+  /// mark either. Errors of what is behind it are told by later calls.
+  hfta_status (*wait_until)(hfta_device *device, uint32_t number,
+                            hfta_error *error);
 
   /// From the next command on. NULL: nobody.
   void (*observe)(hfta_device *device, const hfta_observer *observer);

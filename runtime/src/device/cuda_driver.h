@@ -99,6 +99,7 @@ enum {
   X(event_create, "cuEventCreate", (hfta_cu_event * event, unsigned flags))    \
   X(event_record, "cuEventRecord",                                             \
     (hfta_cu_event event, hfta_cu_stream stream))                              \
+  X(event_synchronize, "cuEventSynchronize", (hfta_cu_event event))            \
   X(event_destroy, "cuEventDestroy_v2", (hfta_cu_event event))                 \
   X(graph_create, "cuGraphCreate", (hfta_cu_graph * graph, unsigned flags))    \
   X(graph_destroy, "cuGraphDestroy", (hfta_cu_graph graph))                    \

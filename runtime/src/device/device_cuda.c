@@ -9,6 +9,7 @@
 
 #include "device/cuda_gpu.h"
 #include "device/cuda_graphs.h"
+#include "device/cuda_marks.h"
 #include "hfta/device.h"
 #include "system/clock.h"
 
@@ -32,6 +33,8 @@ typedef struct cuda_device {
   hfta_cu_stream *streams;
   hfta_cu_event *events;
   bool *is_recorded;
+  hfta_cuda_marks marks;
+  bool is_lost[HFTA_DEVICE_MARKS]; ///< something before the mark has failed
   hfta_cuda_launcher launcher;
   hfta_cuda_graphs *graphs;
   uint32_t run_queue;    ///< which the run of tasks is for, if there is one
@@ -108,6 +111,7 @@ static void cuda_close(hfta_device *device) {
     hfta_cuda_images_unload(&self->launcher.images);
     if (self->launcher.scratch)
       cuda->memory_free(self->launcher.scratch);
+    hfta_cuda_marks_close(&self->marks);
     for (uint32_t i = 0; self->events && i < self->event_count; ++i)
       if (self->events[i])
         cuda->event_destroy(self->events[i]);
@@ -139,7 +143,12 @@ static bool create_streams(cuda_device *self,
                  self->cuda->event_create(&self->events[i],
                                           HFTA_CU_EVENT_DISABLE_TIMING),
                  "cuEventCreate", NULL);
-  return works;
+  if (!works)
+    return false;
+  const char *call;
+  hfta_cu_result result = hfta_cuda_marks_open(
+      &self->marks, self->cuda, self->streams, self->queue_count, &call);
+  return note(self, result, call, NULL);
 }
 
 static hfta_status begin(cuda_device *self, const hfta_device_options *options,
@@ -515,6 +524,36 @@ static hfta_status cuda_wait(hfta_device *device, hfta_error *error) {
   return cuda_wait_for(device, UINT64_MAX, error);
 }
 
+/// With what was given before it, whose failures are known then.
+static void cuda_mark(hfta_device *device, uint32_t number) {
+  cuda_device *self = own(device);
+  const char *call;
+  if (enter_queue(self, self->run_queue)) {
+    hfta_cu_result result = hfta_cuda_marks_set(&self->marks, number, &call);
+    note(self, result, call, NULL);
+  }
+  self->is_lost[number] = self->status != HFTA_OK;
+}
+
+/// What has failed since the mark isn't told yet.
+static hfta_status cuda_wait_until(hfta_device *device, uint32_t number,
+                                   hfta_error *error) {
+  cuda_device *self = own(device);
+  const hfta_cuda *cuda = self->cuda;
+  if (!self->is_lost[number]) {
+    const char *call = "cuCtxSetCurrent";
+    hfta_cu_result result = cuda->context_set(self->gpu.context);
+    if (result == 0) {
+      call = "cuEventSynchronize";
+      result = cuda->event_synchronize(self->marks.events[number]);
+    }
+    if (result == 0)
+      return HFTA_OK;
+    note(self, result, call, "what was launched before");
+  }
+  return cuda_wait(device, error);
+}
+
 static void cuda_observe(hfta_device *device, const hfta_observer *observer) {
   flush(own(device), own(device)->run_queue);
   own(device)->observer = observer;
@@ -542,6 +581,8 @@ const hfta_device_functions hfta_device_cuda = {
     .computed = cuda_computed,
     .wait = cuda_wait,
     .wait_for = cuda_wait_for,
+    .mark = cuda_mark,
+    .wait_until = cuda_wait_until,
     .observe = cuda_observe,
     .host_address = cuda_host_address,
 };
