@@ -88,6 +88,15 @@ hfta_status hfta_instance_run_step(hfta_instance *instance,
                                    const hfta_schedule_call *call,
                                    double *losses);
 
+/// The host's images get the step's number, and the rates of an update; and of
+/// how many accumulations its gradients are, which is one that comes if none
+/// wait. Fails where a schedule of rates has no end.
+hfta_status hfta_instance_set_scalars(hfta_instance *instance, bool updates);
+
+/// What a step of all that run has left in the host's images: losses, one a
+/// copy, and reports.
+hfta_status hfta_instance_get_step(hfta_instance *instance, double *losses);
+
 /// How many copies make a turn of a schedule's next call; all that run if it
 /// takes none. `is_settled`: other numbers have been tried.
 int64_t hfta_instance_copies_at_once(const hfta_instance *instance,

@@ -62,13 +62,22 @@ static char *find_field(const walk *self, uint32_t field, int64_t place,
          bytes * (uint64_t)worker->share.micro_batches[place];
 }
 
+/// The host's image of that instance, or NULL.
+static char *find_image(const walk *self, uint32_t segment, int64_t ahead) {
+  const hfta_segment_memory *memory = &self->worker->memory[segment];
+  char *images =
+      self->call->images ? self->call->images[segment] : memory->host;
+  return images ? images + memory->bytes *
+                               ((uint64_t)find_instance(self, segment, ahead) %
+                                memory->count)
+                : NULL;
+}
+
 /// NULL if the instance has no memory for it, or nothing is to be copied from
 /// there.
 static char *find_place(const walk *self, const hfta_place *place,
                         int64_t ahead, uint64_t bytes, int64_t copy) {
-  hfta_worker *worker = self->worker;
   const hfta_schedule_call *call = self->call;
-  const hfta_segment_memory *memory = &worker->memory[place->index];
   uint64_t offset = place->offset + place->copy_stride * (uint64_t)copy;
   char *base = NULL;
   switch (place->space) {
@@ -76,11 +85,7 @@ static char *find_place(const walk *self, const hfta_place *place,
     base = segment_base(self, place->index, ahead);
     break;
   case HFTA_SPACE_HOST:
-    if (memory->host)
-      base =
-          memory->host +
-          memory->bytes * ((uint64_t)find_instance(self, place->index, ahead) %
-                           memory->count);
+    base = find_image(self, place->index, ahead);
     break;
   case HFTA_SPACE_FIELD:
     base = find_field(self, place->index, self->micro_batch + ahead, bytes);
@@ -463,8 +468,15 @@ hfta_status hfta_worker_run(hfta_worker *worker,
   run_commands(&self, schedule->commands, schedule->command_count);
   hfta_error later;
   hfta_status failure = worker->spill.failure;
-  if (call->is_posted)
+  if (call->is_posted) {
+    // No time counts but what the host has waited for.
+    if (turns->is_settled)
+      hfta_turns_took(turns, 0.0);
+    if (takes_batch)
+      hfta_batches_end(&worker->batches, self.micro_batches,
+                       failure != HFTA_OK);
     return failure;
+  }
   hfta_status status = worker->device->functions->wait_for(
       worker->device, call->queues ? call->queues : UINT64_MAX,
       failure == HFTA_OK ? &worker->error : &later);

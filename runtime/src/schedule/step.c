@@ -105,9 +105,7 @@ double hfta_instance_damping(const hfta_instance *instance, int64_t copy) {
                                instance->steps, instance->total_steps);
 }
 
-/// The step's number, and the rates of an update; and of how many accumulations
-/// its gradients are, which is one that comes if none wait.
-static hfta_status set_scalars(hfta_instance *instance, bool updates) {
+hfta_status hfta_instance_set_scalars(hfta_instance *instance, bool updates) {
   const hfta_program *program = instance->program;
   hfta_status status = check_trains(instance);
   for (int64_t copy = 0; updates && copy < program->copies && status == HFTA_OK;
@@ -200,6 +198,11 @@ static hfta_status get_step(hfta_instance *instance,
   return status;
 }
 
+hfta_status hfta_instance_get_step(hfta_instance *instance, double *losses) {
+  clear_losses(instance, losses);
+  return get_step(instance, /*call=*/NULL, /*updates=*/true, losses);
+}
+
 hfta_status hfta_instance_accumulate(hfta_instance *instance,
                                      const void *const *inputs,
                                      double *losses) {
@@ -211,7 +214,7 @@ hfta_status hfta_instance_accumulate(hfta_instance *instance,
             "'%s' was compiled for a budget of memory, in which gradients "
             "don't outlive a step: steps can't be accumulated",
             instance->program->name));
-  hfta_status status = set_scalars(instance, false);
+  hfta_status status = hfta_instance_set_scalars(instance, false);
   if (status != HFTA_OK)
     return withdraw_offer(instance, status);
   instance->has_gradients = true;
@@ -229,7 +232,7 @@ hfta_update_report hfta_instance_report(const hfta_instance *instance,
 }
 
 hfta_status hfta_instance_update(hfta_instance *instance) {
-  hfta_status status = set_scalars(instance, true);
+  hfta_status status = hfta_instance_set_scalars(instance, true);
   if (status == HFTA_OK)
     status = run_schedule(instance, "update", NULL);
   if (status == HFTA_OK && has_report(instance))
@@ -247,7 +250,7 @@ hfta_status hfta_instance_run_step(hfta_instance *instance,
                                    double *losses) {
   // A rate that is missing must not leave gradients behind: the next step would
   // add to them.
-  hfta_status status = set_scalars(instance, true);
+  hfta_status status = hfta_instance_set_scalars(instance, true);
   if (status != HFTA_OK)
     return withdraw_offer(instance, status);
   // Those that wait lie where each copy has its own.

@@ -76,6 +76,7 @@ void hfta_worker_close(hfta_worker *self) {
   hfta_worker_release_segments(self);
   free(self->memory);
   hfta_spill_close(self);
+  hfta_ahead_free(self->ahead, self->device);
   hfta_device_close(self->device);
   hfta_batches_destroy(&self->batches);
   hfta_sums_destroy(&self->sums_of_groups);

@@ -13,6 +13,7 @@
 #define HFTA_SRC_SCHEDULE_WORKER_H
 
 #include "hfta/device.h"
+#include "schedule/ahead.h"
 #include "schedule/batches.h"
 #include "schedule/broadcasts.h"
 #include "schedule/host_copies.h"
@@ -55,7 +56,8 @@ typedef struct hfta_worker {
                      ///< as many places of theirs
   hfta_turns *turns; ///< one a schedule
   hfta_batches batches;
-  hfta_error error; ///< of its own last failure
+  hfta_ahead *ahead; ///< NULL: no step has been posted
+  hfta_error error;  ///< of its own last failure
 } hfta_worker;
 
 /// What a schedule is run for.
@@ -66,9 +68,11 @@ typedef struct hfta_schedule_call {
   const int32_t *copies; ///< that take part; NULL: all that run
   int64_t first;         ///< place of the first one among those that run
   int64_t copy_count;
-  uint64_t queues; ///< that are waited for, as by the device; 0: all
-  bool is_posted;  ///< nothing is waited for
-  bool is_ahead;   ///< what it fetches is for a call that is to follow
+  uint64_t queues;     ///< that are waited for, as by the device; 0: all
+  bool is_posted;      ///< nothing is waited for
+  char *const *images; ///< where the host's images of segments lie for it, one
+                       ///< a segment; NULL: where the worker has them
+  bool is_ahead;       ///< what it fetches is for a call that is to follow
 } hfta_schedule_call;
 
 /// As the instance's worker number `index`; its memory is zeros. After a

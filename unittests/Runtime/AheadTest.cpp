@@ -1,0 +1,307 @@
+//===- AheadTest.cpp - Steps that a device gets before it is done ---------===//
+
+#include "RuntimeTest.h"
+
+#include <algorithm>
+#include <deque>
+
+extern "C" {
+#include "schedule/ahead.h"
+#include "schedule/instance_impl.h"
+}
+
+namespace {
+
+/// What a device is asked for, in order.
+std::vector<std::string> notes;
+/// The device that does it, and how many waits for a mark go well.
+const hfta_device_functions *inner;
+int goodWaits;
+
+/// Notes what an instance gives its device, without copies between segments.
+void record(hfta_instance *instance) {
+  static hfta_device_functions recording;
+  hfta_device *device = instance->workers->device;
+  inner = device->functions;
+  recording = *inner;
+  notes.clear();
+  goodWaits = 1000;
+  recording.run = [](hfta_device *device, uint32_t queue,
+                     const hfta_task_call *call, uint32_t number) {
+    if (notes.empty() || notes.back() != "run")
+      notes.emplace_back("run");
+    inner->run(device, queue, call, number);
+  };
+  recording.copy = [](hfta_device *device, uint32_t queue, void *to,
+                      const void *from, uint64_t bytes) {
+    if (notes.empty() || notes.back() != "copy")
+      notes.emplace_back("copy");
+    inner->copy(device, queue, to, from, bytes);
+  };
+  recording.mark = [](hfta_device *device, uint32_t number) {
+    notes.push_back("mark " + std::to_string(number));
+    inner->mark(device, number);
+  };
+  recording.wait_until = [](hfta_device *device, uint32_t number,
+                            hfta_error *error) {
+    notes.push_back("wait until " + std::to_string(number));
+    if (goodWaits-- == 0)
+      return hfta_fail(error, HFTA_INTERNAL, "planted");
+    return inner->wait_until(device, number, error);
+  };
+  recording.wait = [](hfta_device *device, hfta_error *error) {
+    notes.emplace_back("wait");
+    return inner->wait(device, error);
+  };
+  recording.wait_for = [](hfta_device *device, uint64_t queues,
+                          hfta_error *error) {
+    notes.emplace_back("wait");
+    return inner->wait_for(device, queues, error);
+  };
+  device->functions = &recording;
+}
+
+std::vector<std::string> statesOf(hfta_instance *instance) {
+  std::vector<std::string> states;
+  for (int64_t copy = 0; copy < hfta_instance_copies(instance); ++copy)
+    states.push_back(stateOf(instance, copy));
+  return states;
+}
+
+fake_options options(int microBatches = 1) {
+  fake_options options = defaultOptions();
+  options.micro_batches = microBatches;
+  options.cosine = 1;
+  options.clipping = 1;
+  return options;
+}
+
+constexpr int kSteps = 9;
+
+/// Where the host waits for each step.
+struct Plain {
+  explicit Plain(const fake_options &options) : losses(kSteps) {
+    ProgramPointer program = makeProgram(options);
+    InstancePointer instance = makeInstance(program.get());
+    hfta_instance_set_total_steps(instance.get(), kSteps);
+    for (int i = 0; i < kSteps; ++i) {
+      losses[i].resize(options.copies);
+      EXPECT_EQ(
+          hfta_instance_step(instance.get(), Batch(i).inputs, losses[i].data()),
+          HFTA_OK);
+    }
+    states = statesOf(instance.get());
+  }
+  std::vector<std::vector<double>> losses;
+  std::vector<std::string> states;
+};
+
+class Ahead : public testing::TestWithParam<std::tuple<int, int, bool>> {
+protected:
+  Ahead() : program(makeProgram(options(std::get<1>(GetParam())))) {
+    device = "shuffled:" + std::to_string(std::get<0>(GetParam()));
+    instance = makeInstance(program.get(), 1, device.c_str());
+    hfta_instance_set_total_steps(instance.get(), kSteps);
+    for (int i = 0; i < kSteps; ++i)
+      batches.emplace_back(i);
+  }
+  void post(int step) {
+    ASSERT_TRUE(hfta_instance_runs_ahead(instance.get()));
+    if (std::get<2>(GetParam()) && step + 1 < kSteps)
+      hfta_instance_offer(instance.get(), batches[step + 1].inputs);
+    ASSERT_EQ(hfta_instance_post_step(instance.get(), batches[step].inputs),
+              HFTA_OK);
+  }
+  /// From there on nobody needs the step's batch.
+  void settle(int step, const Plain &plain) {
+    std::vector<double> losses(plain.losses[step].size());
+    ASSERT_EQ(hfta_instance_settle_step(instance.get(), losses.data()),
+              HFTA_OK);
+    EXPECT_EQ(losses, plain.losses[step]) << "step " << step;
+    std::fill(batches[step].images.begin(), batches[step].images.end(), 99);
+    std::fill(batches[step].labels.begin(), batches[step].labels.end(), 0);
+  }
+
+  ProgramPointer program;
+  std::string device;
+  InstancePointer instance = {nullptr, nullptr};
+  std::deque<Batch> batches;
+};
+
+} // namespace
+
+INSTANTIATE_TEST_SUITE_P(Devices, Ahead,
+                         testing::Combine(testing::Values(0, 1, 2, 3, 4, 5),
+                                          testing::Values(1, 2, 4),
+                                          testing::Bool()));
+
+TEST_P(Ahead, StepsHaveTheBytesOfStepsThatAreWaitedFor) {
+  Plain plain(options(std::get<1>(GetParam())));
+  post(0);
+  for (int i = 1; i < kSteps; ++i) {
+    post(i);
+    EXPECT_EQ(hfta_instance_steps(instance.get()), i + 1);
+    settle(i - 1, plain);
+  }
+  settle(kSteps - 1, plain);
+  EXPECT_EQ(statesOf(instance.get()), plain.states);
+}
+
+/// Also with what the host measures and an evaluation in between.
+TEST_P(Ahead, StepsThatAreWaitedForGoOnBehindThem) {
+  Plain plain(options(std::get<1>(GetParam())));
+  post(0);
+  post(1);
+  settle(0, plain);
+  settle(1, plain);
+  std::vector<double> losses(plain.losses[2].size());
+  ASSERT_EQ(
+      hfta_instance_step(instance.get(), batches[2].inputs, losses.data()),
+      HFTA_OK);
+  EXPECT_EQ(losses, plain.losses[2]);
+  ASSERT_EQ(hfta_instance_evaluate(instance.get(), batches[5].inputs, 5,
+                                   losses.data(), nullptr),
+            HFTA_OK);
+  for (int i = 3; i < kSteps; ++i) {
+    post(i);
+    settle(i, plain);
+  }
+  EXPECT_EQ(statesOf(instance.get()), plain.states);
+}
+
+//===----------------------------------------------------------------------===//
+// Order, and failures
+//===----------------------------------------------------------------------===//
+
+TEST(AheadOrder, TheHostWaitsForTheStepBeforeTheLastOne) {
+  ProgramPointer program = makeProgram(options());
+  InstancePointer instance = makeInstance(program.get(), 1, "shuffled:2");
+  hfta_instance_set_total_steps(instance.get(), kSteps);
+  Batch first(0), second(1), third(2);
+  record(instance.get());
+  std::vector<double> losses(3, -1.0);
+  for (const Batch *batch : {&first, &second, &third}) {
+    if (batch == &third) {
+      EXPECT_EQ(hfta_instance_settle_step(instance.get(), losses.data()),
+                HFTA_OK);
+      EXPECT_GT(losses[0], 0.0);
+    }
+    EXPECT_EQ(hfta_instance_post_step(instance.get(), batch->inputs), HFTA_OK);
+  }
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(hfta_instance_settle_step(instance.get(), losses.data()),
+              HFTA_OK);
+  // Of each step scalars and batch, tasks, and results.
+  EXPECT_EQ(notes, (std::vector<std::string>{
+                       "copy", "run", "copy", "mark 0", // the first
+                       "copy", "run", "copy", "mark 1", // the second
+                       "wait until 0",                  // for the first
+                       "copy", "run", "copy", "mark 0", // the third
+                       "wait until 1", "wait until 0"}));
+}
+
+TEST(AheadOrder, WhatIsBehindAFailedStepDoesntCount) {
+  ProgramPointer program = makeProgram(options());
+  InstancePointer instance = makeInstance(program.get(), 1, "shuffled:0");
+  hfta_instance_set_total_steps(instance.get(), kSteps);
+  Batch batch(0);
+  record(instance.get());
+  goodWaits = 1;
+  ASSERT_EQ(hfta_instance_post_step(instance.get(), batch.inputs), HFTA_OK);
+  ASSERT_EQ(hfta_instance_post_step(instance.get(), batch.inputs), HFTA_OK);
+  ASSERT_EQ(hfta_instance_settle_step(instance.get(), nullptr), HFTA_OK);
+  ASSERT_EQ(hfta_instance_post_step(instance.get(), batch.inputs), HFTA_OK);
+  EXPECT_EQ(hfta_instance_settle_step(instance.get(), nullptr), HFTA_INTERNAL);
+  EXPECT_STREQ(hfta_instance_message(instance.get()), "planted");
+  // Nothing is under way, and the first step alone has been done.
+  EXPECT_EQ(notes.back(), "wait");
+  EXPECT_EQ(hfta_instance_steps(instance.get()), 1);
+}
+
+TEST(AheadOrder, AStepThatCantBeGivenLeavesTheOneBefore) {
+  ProgramPointer program = makeProgram(options());
+  InstancePointer instance = makeInstance(program.get(), 1, "shuffled:1");
+  hfta_instance_set_total_steps(instance.get(), kSteps);
+  Plain plain(options());
+  Batch first(0), second(1);
+  ASSERT_EQ(hfta_instance_post_step(instance.get(), first.inputs), HFTA_OK);
+  hfta_instance_set_total_steps(instance.get(), 0);
+  EXPECT_EQ(hfta_instance_post_step(instance.get(), second.inputs), HFTA_USAGE);
+  EXPECT_EQ(hfta_instance_steps(instance.get()), 1);
+  std::vector<double> losses(3);
+  EXPECT_EQ(hfta_instance_settle_step(instance.get(), losses.data()), HFTA_OK);
+  EXPECT_EQ(losses, plain.losses[0]);
+}
+
+//===----------------------------------------------------------------------===//
+// Where it is done
+//===----------------------------------------------------------------------===//
+
+namespace {
+bool runsAhead(const fake_options &options, int threads = 1,
+               const char *device = "shuffled:0") {
+  ProgramPointer program = makeProgram(options);
+  return hfta_instance_runs_ahead(
+      makeInstance(program.get(), threads, device).get());
+}
+} // namespace
+
+TEST(AheadWhere, OnDevicesThatHaveMarks) {
+  EXPECT_TRUE(runsAhead(options()));
+  EXPECT_FALSE(runsAhead(options(), 1, "cpu"));
+}
+
+TEST(AheadWhere, NotWithAPreconditioner) {
+  fake_options curvature = defaultOptions();
+  curvature.curvature = 1;
+  EXPECT_FALSE(runsAhead(curvature));
+}
+
+TEST(AheadWhere, NotForInferenceAlone) {
+  fake_options inference = defaultOptions();
+  inference.inference_only = 1;
+  EXPECT_FALSE(runsAhead(inference));
+}
+
+TEST(AheadWhere, NotWhileTurnsAreMeasured) {
+  fake_options turns = defaultOptions();
+  turns.takes_turns = 1;
+  ProgramPointer program = makeProgram(turns);
+  InstancePointer instance = makeInstance(program.get(), 3, "shuffled:0");
+  instance->now = [] { return 0.0; };
+  Batch batch(0);
+  int waited = 0;
+  while (!hfta_instance_runs_ahead(instance.get()) && waited < 100) {
+    EXPECT_EQ(hfta_instance_step(instance.get(), batch.inputs, nullptr),
+              HFTA_OK);
+    ++waited;
+  }
+  EXPECT_GT(waited, 0);
+  EXPECT_LT(waited, 100);
+  // After many steps another search begins, as it does without running ahead.
+  int posted = 0;
+  while (hfta_instance_runs_ahead(instance.get()) && posted < 5000) {
+    ASSERT_EQ(hfta_instance_post_step(instance.get(), batch.inputs), HFTA_OK);
+    ASSERT_EQ(hfta_instance_settle_step(instance.get(), nullptr), HFTA_OK);
+    ++posted;
+  }
+  EXPECT_GT(posted, 100);
+  EXPECT_LT(posted, 5000);
+}
+
+TEST(AheadWhere, NotWithAnObserverNorBehindAnAccumulation) {
+  ProgramPointer program = makeProgram(defaultOptions());
+  InstancePointer instance = makeInstance(program.get(), 1, "shuffled:0");
+  Batch batch(0);
+  const hfta_observer observer = {[](void *, const hfta_activity *) {},
+                                  nullptr};
+  hfta_instance_observe(instance.get(), &observer);
+  EXPECT_FALSE(hfta_instance_runs_ahead(instance.get()));
+  hfta_instance_observe(instance.get(), nullptr);
+  EXPECT_TRUE(hfta_instance_runs_ahead(instance.get()));
+  ASSERT_EQ(hfta_instance_accumulate(instance.get(), batch.inputs, nullptr),
+            HFTA_OK);
+  EXPECT_FALSE(hfta_instance_runs_ahead(instance.get()));
+  ASSERT_EQ(hfta_instance_update(instance.get()), HFTA_OK);
+  EXPECT_TRUE(hfta_instance_runs_ahead(instance.get()));
+}
