@@ -2,6 +2,8 @@
 
 #include "RuntimeTest.h"
 
+#include "hfta/trainer.h"
+
 #include <algorithm>
 #include <deque>
 
@@ -304,4 +306,147 @@ TEST(AheadWhere, NotWithAnObserverNorBehindAnAccumulation) {
   EXPECT_FALSE(hfta_instance_runs_ahead(instance.get()));
   ASSERT_EQ(hfta_instance_update(instance.get()), HFTA_OK);
   EXPECT_TRUE(hfta_instance_runs_ahead(instance.get()));
+}
+
+//===----------------------------------------------------------------------===//
+// Trainings
+//===----------------------------------------------------------------------===//
+
+namespace {
+class AheadTraining : public Train {
+protected:
+  /// Trains to a checkpoint and a log of these names; stops after so many
+  /// answers.
+  hfta_status train(const char *device, const std::string &name,
+                    int64_t logEvery, int answers = 1000, int64_t every = 15) {
+    fake_options fake = options();
+    ProgramPointer program = makeProgram(fake);
+    InstancePointer instance = makeInstance(program.get(), 1, device);
+    if (std::string(device) != "cpu")
+      record(instance.get());
+    std::string log = folder.path(name + ".jsonl");
+    std::string checkpoints = folder.path(name);
+    hfta_train_options train = {};
+    train.data_root = data.root.c_str();
+    train.steps = 40;
+    train.log_path = log.c_str();
+    train.log_every = logEvery;
+    train.checkpoint = checkpoints.c_str();
+    train.every = every;
+    train.should_stop = [](void *argument) {
+      return --*static_cast<int *>(argument) < 0;
+    };
+    train.should_stop_argument = &answers;
+    hfta_train_result result;
+    hfta_status status = hfta_train(instance.get(), &train, &result);
+    isInterrupted = result.interrupted;
+    isSaved = result.saved;
+    steps = result.steps;
+    error = hfta_instance_message(instance.get());
+    hfta_train_result_free(&result);
+    return status;
+  }
+  void expectSame(const std::string &mine, const std::string &theirs) {
+    for (const char *step : {"step-00000015", "step-00000030", "step-00000040"})
+      for (int copy = 0; copy < 3; ++copy)
+        EXPECT_EQ(copyFile(mine + "/" + step, copy),
+                  copyFile(theirs + "/" + step, copy))
+            << step << ", copy " << copy;
+    EXPECT_EQ(events(mine + ".jsonl"), events(theirs + ".jsonl"));
+  }
+
+  bool isInterrupted, isSaved;
+  int64_t steps;
+  std::string error;
+};
+} // namespace
+
+TEST_F(AheadTraining, HasTheLogAndTheCheckpointsOfOneThatWaits) {
+  for (int every : {1, 4, 50}) {
+    std::string plain = "plain-" + std::to_string(every);
+    ASSERT_EQ(train("cpu", plain, every), HFTA_OK);
+    for (int seed = 0; seed < 4; ++seed) {
+      std::string name =
+          "ahead-" + std::to_string(every) + "-" + std::to_string(seed);
+      ASSERT_EQ(
+          train(("shuffled:" + std::to_string(seed)).c_str(), name, every),
+          HFTA_OK)
+          << error;
+      expectSame(name, plain);
+      EXPECT_EQ(std::count(notes.begin(), notes.end(), "wait until 0") > 0,
+                every > 1);
+    }
+  }
+}
+
+/// What it was given is finished, logged and saved.
+TEST_F(AheadTraining, StopsBehindWhatTheDeviceHas) {
+  ASSERT_EQ(train("shuffled:2", "stopped", 50, 20), HFTA_OK);
+  EXPECT_TRUE(isInterrupted);
+  EXPECT_TRUE(isSaved);
+  EXPECT_LT(steps, 30);
+  std::vector<std::string> folders = listFolder(folder.path("stopped"));
+  char name[32];
+  snprintf(name, sizeof(name), "step-%08d", int(steps));
+  EXPECT_NE(std::find(folders.begin(), folders.end(), name), folders.end());
+}
+
+TEST_F(AheadTraining, AFailedStepLeavesTheCheckpointsBefore) {
+  ProgramPointer program = makeProgram(options());
+  InstancePointer instance = makeInstance(program.get(), 1, "shuffled:2");
+  record(instance.get());
+  goodWaits = 20;
+  std::string checkpoints = folder.path("failed");
+  hfta_train_options train = {};
+  train.data_root = data.root.c_str();
+  train.steps = 40;
+  train.checkpoint = checkpoints.c_str();
+  train.every = 15;
+  hfta_train_result result;
+  EXPECT_EQ(hfta_train(instance.get(), &train, &result), HFTA_INTERNAL);
+  EXPECT_STREQ(hfta_instance_message(instance.get()), "planted");
+  EXPECT_GE(result.steps, 20);
+  EXPECT_LT(result.steps, 30);
+  EXPECT_TRUE(exists(checkpoints + "/step-00000015"));
+  for (const std::string &name : listFolder(checkpoints))
+    EXPECT_TRUE(name == "step-00000015" || name[0] == '.') << name;
+  hfta_train_result_free(&result);
+}
+
+/// What the device has been given before is finished and saved, and the reason
+/// is told then.
+TEST_F(AheadTraining, DataThatChangeEndItBehindWhatTheDeviceHas) {
+  ASSERT_EQ(train("cpu", "plain", 50, 1000, /*every=*/1), HFTA_OK);
+  ProgramPointer program = makeProgram(options());
+  InstancePointer instance = makeInstance(program.get(), 1, "shuffled:2");
+  std::string checkpoints = folder.path("changed");
+  struct Change {
+    int answers;
+    std::string folder;
+  } change = {20, data.root};
+  hfta_train_options train = {};
+  train.data_root = data.root.c_str();
+  train.steps = 40;
+  train.checkpoint = checkpoints.c_str();
+  train.should_stop = [](void *argument) {
+    auto *change = static_cast<Change *>(argument);
+    if (--change->answers == 0)
+      for (const std::string &name : listFolder(change->folder))
+        writeFile(change->folder + "/" + name, "");
+    return false;
+  };
+  train.should_stop_argument = &change;
+  hfta_train_result result;
+  EXPECT_EQ(hfta_train(instance.get(), &train, &result), HFTA_INVALID_INPUT)
+      << hfta_instance_message(instance.get());
+  int64_t steps = result.steps;
+  EXPECT_TRUE(result.saved);
+  EXPECT_LT(steps, 40);
+  hfta_train_result_free(&result);
+  char name[32];
+  snprintf(name, sizeof(name), "step-%08d", int(steps));
+  ASSERT_TRUE(exists(checkpoints + "/" + name));
+  for (int copy = 0; copy < 3; ++copy)
+    EXPECT_EQ(copyFile(std::string("changed/") + name, copy),
+              copyFile(std::string("plain/") + name, copy));
 }

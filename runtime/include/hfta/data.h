@@ -44,7 +44,8 @@ extern "C" {
 #endif
 
 /// Batches that a training has in the host's memory at a time: the one in use,
-/// the next one, which is on its way to the device, and the one that is read.
+/// the next one, which is on its way to the device, and the one that is read. A
+/// program with images has one more: a GPU may be at two steps.
 enum { HFTA_BATCHES_OF_DATA = 3 };
 
 typedef struct hfta_data hfta_data;

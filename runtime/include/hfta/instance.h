@@ -30,7 +30,8 @@ typedef struct hfta_memory_plan {
   uint64_t activations; ///< saved and cuts, all instances
   uint64_t workspace;
   uint64_t input_output; ///< inputs, outputs, scalars
-  uint64_t prefetch;     ///< HFTA_BATCHES_OF_DATA, in the host's memory
+  uint64_t prefetch;     ///< HFTA_BATCHES_OF_DATA, of a GPU one more, in the
+                         ///< host's memory
   uint64_t constants;    ///< in the binary's image, not in memory of our own
   uint64_t scratch;      ///< of all threads
   uint64_t arena;        ///< in which what isn't resident has places

@@ -17,6 +17,9 @@ typedef struct slot {
   bool filled;
 } slot;
 
+/// The batches that are given, the next one, and the one that is read.
+enum { MOST_SLOTS = HFTA_BATCHES_OF_DATA - 1 + HFTA_MOST_POSTED_STEPS };
+
 struct hfta_feed {
   const hfta_dataset *dataset;
   const hfta_program *program;
@@ -24,10 +27,12 @@ struct hfta_feed {
   const bool *reads;
   bool training;
   int64_t end;
-  int64_t taken; ///< the consumer's next batch
-  bool holding;  ///< the consumer uses the batch before `taken`
+  int64_t taken;     ///< the consumer's next batch
+  int64_t held;      ///< the consumer uses so many batches before `taken` …
+  int64_t most_held; ///< … and so many at most
   int64_t *indices;
-  slot slots[HFTA_BATCHES_OF_DATA];
+  int64_t slot_count;
+  slot slots[MOST_SLOTS];
   char *memory; ///< all slots' buffers; given back as a whole, unlike malloc's
   uint64_t memory_bytes;
 
@@ -41,7 +46,7 @@ struct hfta_feed {
 };
 
 static slot *slot_of(hfta_feed *feed, int64_t number) {
-  return &feed->slots[number % HFTA_BATCHES_OF_DATA];
+  return &feed->slots[number % feed->slot_count];
 }
 
 int64_t hfta_steps_per_epoch(const hfta_dataset *dataset) {
@@ -150,9 +155,9 @@ hfta_status hfta_feed_next(hfta_feed *feed, const void *const **inputs,
   *inputs = NULL;
   *valid = 0;
   pthread_mutex_lock(&feed->mutex);
-  if (feed->holding) {
-    slot_of(feed, feed->taken - 1)->filled = false;
-    feed->holding = false;
+  if (feed->held == feed->most_held) {
+    slot_of(feed, feed->taken - feed->held)->filled = false;
+    --feed->held;
     pthread_cond_broadcast(&feed->changed);
   }
   slot *source = slot_of(feed, feed->taken);
@@ -165,7 +170,7 @@ hfta_status hfta_feed_next(hfta_feed *feed, const void *const **inputs,
   if (feed->taken == feed->end)
     return HFTA_OK;
   ++feed->taken;
-  feed->holding = true;
+  ++feed->held;
   *inputs = (const void *const *)source->inputs;
   *valid = source->valid;
   return HFTA_OK;
@@ -192,10 +197,10 @@ static hfta_status allocate_buffers(hfta_feed *feed, hfta_error *error) {
   size_t fields = program->data_field_count;
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < fields; ++i)
-    bytes += HFTA_BATCHES_OF_DATA * padded_batch_bytes(program, i);
+    bytes += (uint64_t)feed->slot_count * padded_batch_bytes(program, i);
   feed->indices = calloc((size_t)program->batch, sizeof(*feed->indices));
   bool complete = feed->indices != NULL;
-  for (int j = 0; j < HFTA_BATCHES_OF_DATA; ++j) {
+  for (int64_t j = 0; j < feed->slot_count; ++j) {
     feed->slots[j].inputs = calloc(fields + 1, sizeof(void *));
     complete &= feed->slots[j].inputs != NULL;
   }
@@ -207,10 +212,11 @@ static hfta_status allocate_buffers(hfta_feed *feed, hfta_error *error) {
   }
   if (!complete || !feed->memory)
     return hfta_fail(error, HFTA_UNSUPPORTED,
-                     "not enough memory for %d batches", HFTA_BATCHES_OF_DATA);
+                     "not enough memory for %lld batches",
+                     (long long)feed->slot_count);
   char *at = feed->memory;
   for (uint32_t i = 0; i < fields; ++i)
-    for (int j = 0; j < HFTA_BATCHES_OF_DATA; ++j) {
+    for (int64_t j = 0; j < feed->slot_count; ++j) {
       feed->slots[j].inputs[i] = at;
       at += padded_batch_bytes(program, i);
     }
@@ -227,21 +233,24 @@ static hfta_status start_thread(hfta_feed *feed, hfta_error *error) {
 }
 
 static hfta_status start(const hfta_dataset *dataset, const bool *reads,
-                         bool training, int64_t first, int64_t end,
-                         const hfta_observer *observer, hfta_feed **out,
-                         hfta_error *error) {
+                         bool training, const hfta_feed_span *span,
+                         hfta_feed **out, hfta_error *error) {
   *out = NULL;
+  int64_t slot_count = HFTA_BATCHES_OF_DATA - 1 + span->held;
   hfta_feed *feed = calloc(1, sizeof(*feed));
   if (!feed)
     return hfta_fail(error, HFTA_UNSUPPORTED,
-                     "not enough memory for %d batches", HFTA_BATCHES_OF_DATA);
+                     "not enough memory for %lld batches",
+                     (long long)slot_count);
   feed->dataset = dataset;
   feed->program = dataset->program;
-  feed->observer = observer;
+  feed->observer = span->observer;
   feed->reads = reads;
   feed->training = training;
-  feed->taken = first;
-  feed->end = end < first ? first : end;
+  feed->taken = span->first;
+  feed->end = span->end < span->first ? span->first : span->end;
+  feed->most_held = span->held;
+  feed->slot_count = slot_count;
   pthread_mutex_init(&feed->mutex, NULL);
   pthread_cond_init(&feed->changed, NULL);
   hfta_status status = allocate_buffers(feed, error);
@@ -256,18 +265,24 @@ static hfta_status start(const hfta_dataset *dataset, const bool *reads,
 }
 
 hfta_status hfta_feed_start_training(const hfta_dataset *dataset,
-                                     const bool *reads, int64_t first,
-                                     int64_t end, const hfta_observer *observer,
+                                     const bool *reads,
+                                     const hfta_feed_span *span,
                                      hfta_feed **out, hfta_error *error) {
-  return start(dataset, reads, true, first, end, observer, out, error);
+  return start(dataset, reads, true, span, out, error);
 }
 
 hfta_status hfta_feed_start_evaluation(const hfta_dataset *dataset,
                                        const bool *reads, hfta_feed **out,
                                        hfta_error *error) {
   int64_t batch = dataset->program->batch;
-  return start(dataset, reads, false, 0, (dataset->samples + batch - 1) / batch,
-               /*observer=*/NULL, out, error);
+  const hfta_feed_span all = {.end = (dataset->samples + batch - 1) / batch,
+                              .held = 1};
+  return start(dataset, reads, false, &all, out, error);
+}
+
+void *hfta_feed_memory(const hfta_feed *feed, uint64_t *bytes) {
+  *bytes = feed->memory_bytes;
+  return feed->memory;
 }
 
 void hfta_feed_stop(hfta_feed *feed) {
@@ -282,7 +297,7 @@ void hfta_feed_stop(hfta_feed *feed) {
   }
   if (feed->memory)
     munmap(feed->memory, feed->memory_bytes);
-  for (int j = 0; j < HFTA_BATCHES_OF_DATA; ++j)
+  for (int j = 0; j < MOST_SLOTS; ++j)
     free(feed->slots[j].inputs);
   free(feed->indices);
   pthread_cond_destroy(&feed->changed);

@@ -3,6 +3,7 @@
 #include "device/cuda_launch.h"
 #include "hfta/data.h"
 #include "hfta/store.h"
+#include "schedule/ahead.h"
 #include "schedule/share.h"
 #include "schedule/workload.h"
 
@@ -70,18 +71,21 @@ static uint64_t *plan_entry(hfta_memory_plan *plan, uint32_t role) {
   }
 }
 
-/// Of the batches of data in the host's memory.
+/// Of the batches of data in the host's memory. A GPU may have two steps at a
+/// time, whose batches stay.
 static uint64_t prefetch_bytes(const hfta_program *program,
                                const hfta_workload *workload) {
   uint64_t bytes = 0;
+  uint64_t batches =
+      HFTA_BATCHES_OF_DATA + (program->images ? HFTA_MOST_POSTED_STEPS - 1 : 0);
   bool has_stages = hfta_workload_has_stages(program, workload);
   if (!has_stages && !hfta_workload_reads_data(program, workload))
     return 0;
   for (uint32_t i = 0; i < program->data_field_count; ++i)
     for (int64_t m = 0; m < program->micro_batches; ++m)
       if (hfta_workload_reads(program, workload, i, m))
-        bytes += HFTA_BATCHES_OF_DATA *
-                 program->tensors[program->data_fields[i].tensor].bytes;
+        bytes +=
+            batches * program->tensors[program->data_fields[i].tensor].bytes;
   return bytes;
 }
 

@@ -3,6 +3,7 @@
 #include "training/trainer_parts.h"
 
 #include "fleet/fleet.h"
+#include "schedule/ahead.h"
 #include "schedule/instance_impl.h"
 #include "schedule/share_state.h"
 #include "system/clock.h"
@@ -171,9 +172,8 @@ static hfta_status finish_epoch(hfta_trainer *self, int64_t step, int64_t epoch,
   return status;
 }
 
-/// After step number `step`: sums, log and progress.
-static hfta_status finish_step(hfta_trainer *self, int64_t step,
-                               const double *losses) {
+hfta_status hfta_trainer_finish_step(hfta_trainer *self, int64_t step,
+                                     const double *losses) {
   int64_t epoch = hfta_trainer_epoch(self, step);
   bool begins_epoch = (step - 1) % self->steps_per_epoch == 0;
   const bool *live = hfta_instance_live(self->instance);
@@ -208,7 +208,7 @@ static hfta_status run_step(hfta_trainer *self, int64_t step) {
     return status;
   hfta_trace_end_step(self->trace);
   self->can_save = true;
-  return finish_step(self, step, self->losses);
+  return hfta_trainer_finish_step(self, step, self->losses);
 }
 
 /// The steps behind step number `*step`, which all copies go through turn by
@@ -219,14 +219,16 @@ static hfta_status run_window(hfta_trainer *self, int64_t steps,
   hfta_status status = hfta_trainer_run_window(self, &steps);
   self->can_save = status == HFTA_OK;
   for (int64_t i = 0; i < steps && status == HFTA_OK; ++i)
-    status =
-        finish_step(self, ++*step, self->losses + i * self->program->copies);
+    status = hfta_trainer_finish_step(self, ++*step,
+                                      self->losses + i * self->program->copies);
   return status;
 }
 
 /// One step, or several; tells the number of the last one.
 static hfta_status go_on(hfta_trainer *self, int64_t *step) {
   int64_t steps = hfta_trainer_window_steps(self, *step);
+  if (steps > 1 && hfta_instance_runs_ahead(self->instance))
+    return hfta_trainer_run_ahead(self, steps, step);
   if (steps > 1 || self->parts)
     return run_window(self, steps, step);
   ++*step;
@@ -349,7 +351,7 @@ hfta_status hfta_train(hfta_instance *instance,
       .can_save = true,
       .error = hfta_instance_error(instance)};
   hfta_status status = train(&self);
-  hfta_feed_stop(self.feeding.feed);
+  hfta_trainer_stop_feed(&self.feeding);
   hfta_trainer_close_parts(&self);
   if (self.trace)
     hfta_instance_observe(instance, NULL);

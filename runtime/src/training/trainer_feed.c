@@ -2,21 +2,41 @@
 
 #include "training/trainer_impl.h"
 
+#include "schedule/ahead.h"
+
 hfta_status hfta_trainer_start_feed(hfta_trainer *self, hfta_feeding *feeding,
                                     int64_t first) {
   if (feeding->feed)
     return HFTA_OK;
+  hfta_instance *instance = feeding->instance;
   feeding->fed_steps = first;
-  return hfta_feed_start_training(
-      &self->train, hfta_instance_reads(feeding->instance), first,
-      self->total_steps, hfta_trace_observer(self->trace), &feeding->feed,
-      hfta_instance_error(feeding->instance));
+  const hfta_feed_span span = {.first = first,
+                               .end = self->total_steps,
+                               .held = hfta_instance_may_run_ahead(instance)
+                                           ? HFTA_MOST_POSTED_STEPS
+                                           : 1,
+                               .observer = hfta_trace_observer(self->trace)};
+  hfta_status status = hfta_feed_start_training(
+      &self->train, hfta_instance_reads(instance), &span, &feeding->feed,
+      hfta_instance_error(instance));
+  if (status != HFTA_OK)
+    return status;
+  uint64_t bytes;
+  void *memory = hfta_feed_memory(feeding->feed, &bytes);
+  feeding->is_locked = hfta_instance_may_run_ahead(instance) &&
+                       hfta_instance_lock(instance, memory, bytes);
+  return HFTA_OK;
 }
 
 void hfta_trainer_stop_feed(hfta_feeding *feeding) {
+  hfta_feed *feed = feeding->feed;
+  uint64_t bytes;
   hfta_instance_offer(feeding->instance, NULL);
-  hfta_feed_stop(feeding->feed);
+  if (feed && feeding->is_locked)
+    hfta_instance_unlock(feeding->instance, hfta_feed_memory(feed, &bytes));
+  hfta_feed_stop(feed);
   feeding->feed = NULL;
+  feeding->is_locked = false;
 }
 
 hfta_status hfta_trainer_take_batch(hfta_trainer *self, hfta_feeding *feeding,

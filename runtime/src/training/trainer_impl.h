@@ -16,6 +16,7 @@
 typedef struct hfta_feeding {
   hfta_instance *instance;
   hfta_feed *feed;
+  bool is_locked;    ///< the device copies fast from the feed's memory
   int64_t fed_steps; ///< up to which step, counted from 1, it has given batches
 } hfta_feeding;
 
@@ -101,10 +102,23 @@ int64_t hfta_trainer_epoch(const hfta_trainer *self, int64_t step);
 /// Steps from one line of the log to the next one.
 int64_t hfta_trainer_log_every(const hfta_trainer *self);
 
-/// How many steps copies may go through turn by turn behind step number `step`:
-/// up to the next one at which something is written or evaluated; 1: they go
-/// through it together.
+/// How many steps there are behind step number `step` up to the next one at
+/// which something is written or evaluated, if copies go through them turn by
+/// turn, or the device is given them ahead of time; 1: the next one is by
+/// itself.
 int64_t hfta_trainer_window_steps(const hfta_trainer *self, int64_t step);
+
+/// The steps behind step number `*step` on a device that is given each while it
+/// is at the one before; `*step` goes on to the last one that is done. They end
+/// sooner if the training is to stop, or steps can't run ahead any more. Sets
+/// `can_save`.
+hfta_status hfta_trainer_run_ahead(hfta_trainer *self, int64_t steps,
+                                   int64_t *step);
+
+/// After step number `step`: sums, log and progress. Of steps that aren't the
+/// last one up to a line of the log it can't fail.
+hfta_status hfta_trainer_finish_step(hfta_trainer *self, int64_t step,
+                                     const double *losses);
 
 /// As many steps as are asked for, of which `losses` has each one's; fewer if
 /// the training is to stop.

@@ -1,5 +1,6 @@
 //===- trainer_window.c - Steps that copies go through turn by turn -------===//
 
+#include "schedule/ahead.h"
 #include "schedule/window.h"
 #include "training/trainer_parts.h"
 
@@ -22,8 +23,8 @@ static int64_t up_to(int64_t step, int64_t every, int64_t most) {
 /// so does what a preconditioner has done.
 int64_t hfta_trainer_window_steps(const hfta_trainer *self, int64_t step) {
   bool is_traced = self->trace && !hfta_trace_is_complete(self->trace);
-  bool takes_windows =
-      hfta_instance_takes_windows(self->instance) || self->parts;
+  bool takes_windows = hfta_instance_takes_windows(self->instance) ||
+                       hfta_instance_runs_ahead(self->instance) || self->parts;
   if (step == 0 || is_traced || !takes_windows || self->dampings)
     return 1;
   int64_t steps = self->total_steps - step;

@@ -1,0 +1,58 @@
+//===- trainer_ahead.c - Steps that a device is given ahead of time -------===//
+
+#include "schedule/ahead.h"
+#include "training/trainer_impl.h"
+
+/// Rates are logged of the last step up to a line of the log, which is the last
+/// one that takes them.
+static hfta_status post(hfta_trainer *self, int64_t step) {
+  const void *const *inputs;
+  hfta_status status =
+      hfta_trainer_take_batch(self, &self->feeding, step, &inputs);
+  if (status == HFTA_OK)
+    status = hfta_trainer_take_rates(self, self->instance);
+  if (status != HFTA_OK)
+    return status;
+  self->can_save = false;
+  hfta_feed_offer(self->feeding.feed, self->instance);
+  return hfta_instance_post_step(self->instance, inputs);
+}
+
+/// The step behind step number `*step`, which this one is then.
+static hfta_status settle(hfta_trainer *self, int64_t posted, int64_t *step) {
+  hfta_status status = hfta_instance_settle_step(self->instance, self->losses);
+  if (status != HFTA_OK)
+    return status;
+  ++*step;
+  self->can_save = *step == posted;
+  return hfta_trainer_finish_step(self, *step, self->losses);
+}
+
+/// What the device has been given is settled whatever comes of giving it more:
+/// of two failures the earlier step's is told.
+hfta_status hfta_trainer_run_ahead(hfta_trainer *self, int64_t steps,
+                                   int64_t *step) {
+  int64_t posted = *step, end = *step + steps;
+  hfta_status posting = HFTA_OK, status = HFTA_OK;
+  hfta_error reason = {.code = HFTA_OK};
+  while (status == HFTA_OK && (posted < end || *step < posted)) {
+    if (posted < end) {
+      posting = post(self, posted + 1);
+      if (posting == HFTA_OK)
+        ++posted;
+      else
+        reason = *self->error;
+    }
+    if (posting != HFTA_OK || !hfta_instance_runs_ahead(self->instance) ||
+        hfta_trainer_should_stop(self))
+      end = posted;
+    bool has_room = posted - *step < HFTA_MOST_POSTED_STEPS;
+    if (*step < posted && !(posted < end && has_room))
+      status = settle(self, posted, step);
+  }
+  if (status == HFTA_OK && posting != HFTA_OK) {
+    *self->error = reason;
+    status = posting;
+  }
+  return status;
+}
