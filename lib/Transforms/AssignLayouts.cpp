@@ -142,14 +142,19 @@ bool BodyRewriter::rewriteReduce(Operation &op) {
   return true;
 }
 
-/// Rows have the same numbers in both orders.
+/// Where rows have the same numbers in both orders.
 bool BodyRewriter::rewritePartSums(Operation &op) {
   auto sums = dyn_cast<PartSumsOp>(op);
   if (!sums || !classes.isChannelsLast(sums.getInput()))
     return false;
   SmallVector<int64_t> order =
       getChannelsLast(getType(sums.getInput()).getRank());
-  const auto *column = llvm::find(order, sums.getColumn());
+  auto own = static_cast<int64_t>(sums.getColumn());
+  SmallVector<int64_t> rows(order);
+  llvm::erase(rows, own);
+  if (!llvm::is_sorted(rows))
+    return false;
+  const auto *column = llvm::find(order, own);
   logical[sums.getResult()] = PartSumsOp::create(
       builder, op.getLoc(), getStored(sums.getInput()), sums.getLength(),
       column - order.begin(), sums.getCentered());

@@ -7,8 +7,7 @@
 // use row by row: reductions, and elementwise ops on those. Small values and
 // broadcasts are cloned into each kernel that uses them. Where each element is
 // computed by itself, on a GPU, sums join that have as many elements as the
-// kernel, other sums of the same tensor or of small ones, other small ops, and
-// a product whose elements parts are summed of.
+// kernel, other sums of the same tensor or of small ones, and small ops.
 //===----------------------------------------------------------------------===//
 
 #include "AlikeSums.h"
@@ -247,7 +246,8 @@ bool KernelFormer::canJoin(Operation *op, Operation *root, bool isTerm) {
 }
 
 bool KernelFormer::hasRoom(const Members &members, Operation *op) {
-  if (members.size() >= room.ops)
+  if (members.size() >= room.ops ||
+      !haveRoomForParts(members.getArrayRef(), op))
     return false;
   size_t bound = op->getNumOperands() + 1;
   for (Operation *member : members)

@@ -2,6 +2,7 @@
 
 #include "PartSums.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -15,11 +16,16 @@ static ArrayRef<int64_t> getShape(Value value) {
 }
 
 /// Whether a convolution is so little that each of its elements is computed by
-/// itself, or one product that has its positions on one side. Gradients of
-/// inputs with strides have some of these beside the channels.
+/// itself in any kernel, or one product that has its positions on one side.
+/// Gradients of inputs with strides have some of these beside the channels.
 template <typename OpTy>
 static bool isProductOrCheap(OpTy op) {
-  if (getShape(op.getWeight())[1] == 1)
+  // Of groups with more channels than that tiles are computed, which have no
+  // parts of several groups.
+  constexpr int64_t kFewChannels = 4;
+  ArrayRef<int64_t> weight = getShape(op.getWeight());
+  auto groups = static_cast<int64_t>(op.getGroups());
+  if (weight[1] == 1 && groups > 1 && weight[0] < kFewChannels * groups)
     return true;
   bool isDense =
       llvm::all_of(op.getStrides(), [](int64_t stride) { return stride == 1; });
@@ -65,4 +71,22 @@ bool hfta::canHaveParts(PartSumsOp sums, Operation *op) {
       .Case([](ConvWeightGradientOp) { return false; })
       .Default(
           [](Operation *other) { return other->hasTrait<ProducerTrait>(); });
+}
+
+bool hfta::haveRoomForParts(ArrayRef<Operation *> members, Operation *op) {
+  // Bits of an element of each. A product's tile has 128 rows at most, and of
+  // each at least 16 elements in memory at a time, so that these are 40 KiB.
+  constexpr int64_t kMostBits = 4 * 32;
+  auto sums = dyn_cast<PartSumsOp>(op);
+  if (!sums)
+    return true;
+  llvm::SmallSetVector<Value, 8> summed;
+  summed.insert(sums.getInput());
+  for (Operation *member : members)
+    if (auto other = dyn_cast<PartSumsOp>(member))
+      summed.insert(other.getInput());
+  int64_t bits = 0;
+  for (Value value : summed)
+    bits += getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
+  return bits <= kMostBits;
 }

@@ -17,6 +17,10 @@ namespace mlir::hfta {
 /// little cost.
 bool canHaveParts(PartSumsOp sums, Operation *op);
 
+/// Whether a kernel that has these ops can have another one, too: of all
+/// tensors whose parts it adds up a tile is in memory that a block shares.
+bool haveRoomForParts(ArrayRef<Operation *> members, Operation *op);
+
 } // namespace mlir::hfta
 
 #endif // HFTA_LIB_TRANSFORMS_PARTSUMS_H

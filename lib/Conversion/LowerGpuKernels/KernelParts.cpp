@@ -72,12 +72,14 @@ bool PartFinder::addTensor(Value view) {
   Value tensor = view;
   while (isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
       tensor.getDefiningOp())) {
-    parts.ops.insert(tensor.getDefiningOp());
-    tensor = tensor.getDefiningOp()->getOperand(0);
+    // What has columns in several axes is reshaped for its own sake.
+    Value source = tensor.getDefiningOp()->getOperand(0);
+    if (getShape(source).empty() || getShape(source).back() != parts.columns)
+      break;
+    tensor = source;
   }
   ArrayRef<int64_t> shape = getShape(tensor);
-  if (shape.empty() || shape.back() != parts.columns ||
-      (!parts.summed.empty() && shape != ArrayRef(parts.shape)))
+  if (!parts.summed.empty() && shape != ArrayRef(parts.shape))
     return false;
   parts.shape.assign(shape.begin(), shape.end());
   parts.summed.push_back({tensor, view});
@@ -88,7 +90,7 @@ bool PartFinder::addSum(linalg::GenericOp sum) {
   Value view = sum->getOperand(0);
   ArrayRef<int64_t> shape = getShape(view);
   bool isFirst = parts.summed.empty();
-  if (shape.size() != 3 ||
+  if (shape.size() != 3 || ShapedType::getNumElements(shape) == 0 ||
       (!isFirst &&
        shape != ArrayRef<int64_t>({parts.count, parts.length, parts.columns})))
     return false;

@@ -245,6 +245,8 @@ private:
   bool follow(Operation *op);
   bool followElementwise(linalg::GenericOp op);
   void findInsides();
+  SmallVector<unsigned> dropSingle(ArrayRef<unsigned> loops);
+  bool takeOrder(ProductSide &side, ArrayRef<unsigned> rows);
   bool placeParts();
 
   func::FuncOp kernel;
@@ -348,15 +350,15 @@ bool ProductFinder::followResults() {
     if (!isOfSums(next) && reads(next) && !follow(next))
       return false;
   for (Value result : terminator->getOperands()) {
-    if (isOfSums(result.getDefiningOp())) {
-      product.results.emplace_back();
-      continue;
-    }
     auto place = places.find(result);
-    if (place == places.end())
+    // Where sums are, and what lies beside the product's elements, parts say.
+    if (place == places.end() && !product.parts)
       return false;
-    product.results.push_back(simplifyAffineMap(
-        AffineMap::get(op.getNumLoops(), 0, place->second, context)));
+    product.results.push_back(
+        place == places.end()
+            ? AffineMap()
+            : simplifyAffineMap(
+                  AffineMap::get(op.getNumLoops(), 0, place->second, context)));
   }
   return !product.results.empty();
 }
@@ -395,27 +397,46 @@ void ProductFinder::findInsides() {
   product.storesRowsInside = row && findStep(number, *row, loops) == 1;
 }
 
-/// The loops of one side have to be the axes of the parts' rows, in their
-/// order, and those of the other one their columns.
+/// Lets a side go through the axes of the parts' rows in their order, if they
+/// are its loops.
+bool ProductFinder::takeOrder(ProductSide &side, ArrayRef<unsigned> rows) {
+  SmallVector<unsigned> loops = dropSingle(side.loops);
+  if (!std::is_permutation(loops.begin(), loops.end(), rows.begin(),
+                           rows.end()))
+    return false;
+  if (ArrayRef(loops) == rows)
+    return true;
+  side.loops.assign(rows.begin(), rows.end());
+  if (side.inside != rows.back())
+    side.inside.reset();
+  return true;
+}
+
+SmallVector<unsigned> ProductFinder::dropSingle(ArrayRef<unsigned> loops) {
+  SmallVector<int64_t> sizes = product.op.getStaticLoopRanges();
+  SmallVector<unsigned> left;
+  llvm::copy_if(loops, std::back_inserter(left),
+                [&](unsigned loop) { return sizes[loop] > 1; });
+  return left;
+}
+
+/// The loops of one side have to be the axes of the parts' rows, and those of
+/// the other one their columns. What else is added up or stored lies beside
+/// what is made of the product's elements.
 bool ProductFinder::placeParts() {
   if (!product.parts)
     return true;
-  SmallVector<int64_t> sizes = product.op.getStaticLoopRanges();
-  auto dropSingle = [&](ArrayRef<unsigned> loops) {
-    SmallVector<unsigned> left;
-    llvm::copy_if(loops, std::back_inserter(left),
-                  [&](unsigned loop) { return sizes[loop] > 1; });
-    return left;
-  };
-  SmallVector<unsigned> rows = dropSingle(product.rows.loops);
-  SmallVector<unsigned> columns = dropSingle(product.columns.loops);
   std::optional<Indices> common;
   for (const KernelParts::Summed &summed : product.parts->summed) {
     auto place = places.find(summed.tensor);
-    if (place == places.end() || (common && *common != place->second))
+    if (place == places.end())
+      continue;
+    if (common && *common != place->second)
       return false;
     common = place->second;
   }
+  if (!common || product.batchCount != 1 || product.parts->columns == 1)
+    return false;
   SmallVector<unsigned> own;
   for (auto [index, size] : llvm::zip(*common, product.parts->shape)) {
     auto loop = dyn_cast<AffineDimExpr>(index);
@@ -424,13 +445,19 @@ bool ProductFinder::placeParts() {
     if (size > 1)
       own.push_back(loop.getPosition());
   }
-  if (product.batchCount != 1 || product.parts->columns == 1)
-    return false;
   product.summedPlace = simplifyAffineMap(
       AffineMap::get(product.op.getNumLoops(), 0, *common, context));
+  for (auto [result, place] : llvm::zip(product.results, product.parts->places))
+    if (!result && place)
+      result = simplifyAffineMap(place->compose(product.summedPlace));
   unsigned column = own.pop_back_val();
-  product.hasPartsOfRows = own == rows && columns == ArrayRef(column);
-  return product.hasPartsOfRows || (own == columns && rows == ArrayRef(column));
+  auto isColumn = [&](const ProductSide &side) {
+    return ArrayRef(dropSingle(side.loops)) == ArrayRef(column);
+  };
+  product.hasPartsOfRows =
+      isColumn(product.columns) && takeOrder(product.rows, own);
+  return product.hasPartsOfRows ||
+         (isColumn(product.rows) && takeOrder(product.columns, own));
 }
 
 std::optional<KernelProduct> ProductFinder::find() {

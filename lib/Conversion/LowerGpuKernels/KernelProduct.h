@@ -53,7 +53,7 @@ struct KernelProduct {
   /// Of what is added up: the index of such an element.
   AffineMap summedPlace;
   /// Whether neighbours in the first result are neighbouring rows.
-  bool storesRowsInside;
+  bool storesRowsInside = false;
 };
 
 /// What of it follows from the op alone; nothing where the op is no product.

@@ -96,7 +96,7 @@ LogicalResult PartSums::build(Block *block, ValueRange memories,
   for (auto [summed, own] : llvm::zip(parts.summed, memories))
     puller.place(summed.view, own);
   AffineExpr number = builder.getAffineDimExpr(0);
-  return buildLoop(
+  LogicalResult built = buildLoop(
       builder, puller, block, thread, tileParts * tileColumns, threads,
       [&](Block *inner, Value iteration) {
         Value part = puller.apply(number.floorDiv(tileColumns), iteration);
@@ -109,6 +109,11 @@ LogicalResult PartSums::build(Block *block, ValueRange memories,
           return add(last, part, column, own, store);
         });
       });
+  // What is added up may be of the view's own shape: elements of further
+  // columns are computed, not read from this memory.
+  for (const KernelParts::Summed &summed : parts.summed)
+    puller.place(summed.view, Value());
+  return built;
 }
 
 //===----------------------------------------------------------------------===//
