@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 
-from cuda_work import RATES, STEPS, CudaWork, make_job
+from cuda_work import NEAR, RATES, STEPS, CudaWork, make_job
 from harness import (COPIES, checkpoint, copy_file, expect_equal, expect_same_checkpoint,
                      fail, read_safetensors, run)
 
@@ -35,10 +35,6 @@ int main(int count, char **folders) {
   return info.data != NULL || count != 3;
 }
 """
-# Relative to the largest number of a tensor. No layer has a bias in front of batch norm:
-# its gradient would be nothing but rounding.
-NEAR = {"f64": 1e-9, "f32": 1e-4, "tf32": 5e-3, "f16": 5e-3, "bf16": 2e-2}
-SMALLEST = 1e-3
 CALLS = ["cuInit", "cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName",
          "cuDeviceGetAttribute", "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent",
          "cuMemAlloc", "cuMemsetD8Async", "cuMemcpyAsync", "cuModuleLoadData",
@@ -49,33 +45,6 @@ CALLS = ["cuInit", "cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName",
 class Check(CudaWork):
     def __init__(self):
         super().__init__(__doc__, more=["--cc"])
-
-    def expect_near(self, mine, theirs, what, limit):
-        for copy in range(COPIES):
-            own, other = (read_safetensors(copy_file(checkpoint(folder, STEPS), copy))
-                          for folder in (mine, theirs))
-            expect_equal(own.keys(), other.keys(), f"tensors of {what}")
-            for tensor, (_, _, numbers) in own.items():
-                wanted = other[tensor][2]
-                size = max(map(abs, wanted), default=0) + SMALLEST
-                worst = max((abs(a - b) for a, b in zip(numbers, wanted)), default=0)
-                if not worst <= limit * size:
-                    fail(f"{what}, {tensor} of copy {copy}: {worst / size} off")
-        print(f"near: {what}")
-
-    def check_numbers(self, job, precision):
-        what = f"{job}-{precision}"
-        cpu = self.work.compile(f"{what}-cpu", make_job(job, RATES),
-                                f"--precision={precision}")
-        gpu = self.compile(what, job, f"--precision={precision}", chips="sm_80,sm_90")
-        expected = self.work.train(cpu)
-        mine = self.train(gpu, f"{what}-1", seed=1)
-        self.expect_near(mine, expected, what, NEAR[precision])
-        return gpu, mine
-
-    def expect_bytes(self, mine, theirs, what, copies=COPIES):
-        expect_same_checkpoint(checkpoint(mine, STEPS), checkpoint(theirs, STEPS), what,
-                               copies)
 
     def check_factors(self):
         """On tensor cores: the same bytes whatever runs when, and near the CPU's."""

@@ -5,12 +5,17 @@ library."""
 import os
 
 import harness
-from harness import MODELS, Work, make_blocks, run
+from harness import (COPIES, MODELS, Work, checkpoint, copy_file, expect_equal, fail,
+                     make_blocks, read_safetensors, run)
 
 from make_data import SAMPLES, hash32, write_npy  # of a folder that harness names
 
 STEPS = 5
 RATES = ["1e-3", "3e-3", "1e-2"]
+# Relative to the largest number of a tensor. No layer has a bias in front of batch norm:
+# its gradient would be nothing but rounding.
+NEAR = {"f64": 1e-9, "f32": 1e-4, "tf32": 5e-3, "f16": 5e-3, "bf16": 2e-2}
+SMALLEST = 1e-3
 MLP = """
 model net(image: f32[batch, 1, 8, 8]) {
   hidden = dropout(gelu(linear(flatten(image), 37)), 0.1)
@@ -101,3 +106,30 @@ class CudaWork:
         text = run(binary, "train", "--data", self.folder, "--checkpoint", folder,
                    "--no-progress", *flags, code=code, env=self.environment(**more))
         return text if code else folder
+
+    def expect_near(self, mine, theirs, what, limit):
+        for copy in range(COPIES):
+            own, other = (read_safetensors(copy_file(checkpoint(folder, STEPS), copy))
+                          for folder in (mine, theirs))
+            expect_equal(own.keys(), other.keys(), f"tensors of {what}")
+            for tensor, (_, _, numbers) in own.items():
+                wanted = other[tensor][2]
+                size = max(map(abs, wanted), default=0) + SMALLEST
+                worst = max((abs(a - b) for a, b in zip(numbers, wanted)), default=0)
+                if not worst <= limit * size:
+                    fail(f"{what}, {tensor} of copy {copy}: {worst / size} off")
+        print(f"near: {what}")
+
+    def check_numbers(self, job, precision):
+        what = f"{job}-{precision}"
+        cpu = self.work.compile(f"{what}-cpu", make_job(job, RATES),
+                                f"--precision={precision}")
+        gpu = self.compile(what, job, f"--precision={precision}", chips="sm_80,sm_90")
+        expected = self.work.train(cpu)
+        mine = self.train(gpu, f"{what}-1", seed=1)
+        self.expect_near(mine, expected, what, NEAR[precision])
+        return gpu, mine
+
+    def expect_bytes(self, mine, theirs, what, copies=COPIES):
+        expect_same_checkpoint(checkpoint(mine, STEPS), checkpoint(theirs, STEPS), what,
+                               copies)

@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 
 #include <cstring>
+#include <utility>
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -61,9 +62,9 @@ void replaceAll(std::string &text, const std::string &from,
 /// has copies' tensors, and TYPE what y has.
 std::string printModule(const PartsCase &parts, const std::string &element) {
   std::string type = printType(parts.shape), declared, reads, sums, writes;
-  int64_t columns = parts.shape[parts.column];
-  std::string sumsType =
-      printType({count(parts.shape) / columns / parts.length, columns});
+  Sizes rows = parts.shape;
+  int64_t columns = std::exchange(rows[parts.column], 1);
+  std::string sumsType = printType({count(rows) / parts.length, columns});
   for (const auto &[name, shape] : parts.inputs) {
     std::string own = printType(shape);
     declared += "hfta.variable @" + name +
@@ -213,6 +214,32 @@ std::vector<PartsCase> partsCases() {
        {{"x", {4, 3, 64}}},
        "%y = hfta.neg %x : TYPE",
        {4, 3, 64},
+       1,
+       32},
+      {"no_columns",
+       {{"x", {64, 0}}},
+       "%y = hfta.neg %x : TYPE",
+       {64, 0},
+       1,
+       16},
+      {"as_parts",
+       {{"x", {4, 32, 70}}},
+       "%y = hfta.neg %x : TYPE",
+       {4, 32, 70},
+       2,
+       32},
+      {"last_axis",
+       {{"x", {4, 8, 6, 8}}, {"w", {20, 8, 3, 3}}},
+       printConvolution(kPadded, "tensor<4x8x6x8xCOPIES>, "
+                                 "tensor<20x8x3x3xCOPIES>"),
+       {4, 20, 6, 8},
+       3,
+       16},
+      {"groups_of_one",
+       {{"x", {4, 2, 6, 8}}, {"w", {12, 1, 3, 3}}},
+       printConvolution("groups = 2 : i64, padding = array<i64: 1, 1, 1, 1>",
+                        "tensor<4x2x6x8xCOPIES>, tensor<12x1x3x3xCOPIES>"),
+       {4, 12, 6, 8},
        1,
        32},
       {"one_part",
