@@ -41,7 +41,16 @@ model net(image: f32[batch, 1, 8, 8]) {
   return output = linear(flatten(second), 10)
 }
 """
-NETWORKS = {"lines": LINES, "norms": NORMS, "turned": TURNED, "grouped": GROUPED}
+# A product's kernel stores the gate, too, which its backward computes again.
+GATED = """
+model net(image: f32[batch, 1, 8, 8]) {
+  x = layer_norm(linear(reshape(image, [batch, 16, 4]), 48))
+  y = linear(x, 48) * sigmoid(linear(x, 48))
+  return output = linear(flatten(mean(linear(y, 48), 1)), 10)
+}
+"""
+NETWORKS = {"lines": LINES, "norms": NORMS, "turned": TURNED, "grouped": GROUPED,
+            "gated": GATED}
 for network, model in NETWORKS.items():
     cuda_work.JOBS[network] = (model, "sgd(lr = {}, momentum = 0.9)", "")
     cuda_work.DATA[network] = cuda_work.DATA["mlp"]
@@ -57,11 +66,15 @@ def check(work, job, precision):
     expected = work.train(gpu, f"{job}-{precision}")
     apart = work.train(work.compile(f"{job}-apart", job, flag, "--no-fuse"),
                        f"{job}-{precision}-apart", seed=2)
+    again = work.train(work.compile(f"{job}-again", job, flag, "--recompute=all"),
+                       f"{job}-{precision}-again", seed=4)
     alone = work.train(work.compile(f"{job}-alone", job, flag, rates=RATES[1:2]),
                        f"{job}-{precision}-alone", seed=3)
     for copy in range(len(RATES)):
         expect_equal(read(apart, copy), read(expected, copy),
                      f"{what}, copy {copy} without fusion")
+        expect_equal(read(again, copy), read(expected, copy),
+                     f"{what}, copy {copy} with its forward computed again")
     expect_equal(read(alone, 0), read(expected, 1), f"{what}, copy 1 alone")
     print(f"equal: {what}")
 

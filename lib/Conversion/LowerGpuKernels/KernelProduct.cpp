@@ -244,6 +244,7 @@ private:
   bool followResults();
   bool follow(Operation *op);
   bool followElementwise(linalg::GenericOp op);
+  void placeBeside(Value value, const Indices &indices);
   void findInsides();
   SmallVector<unsigned> dropSingle(ArrayRef<unsigned> loops);
   bool takeOrder(ProductSide &side, ArrayRef<unsigned> rows);
@@ -254,6 +255,8 @@ private:
   KernelProduct product;
   /// Of what is made of the product's elements: where they are.
   DenseMap<Value, Indices> places;
+  /// Of what such elements are made of besides, element by element.
+  DenseMap<Value, Indices> besides;
 };
 } // namespace
 
@@ -308,7 +311,27 @@ bool ProductFinder::followElementwise(linalg::GenericOp op) {
       return false;
     places[result] = applyTo(map, *loops);
   }
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (AffineMap map = op.getMatchingIndexingMap(input); map.isPermutation())
+      placeBeside(input->get(), applyTo(map, *loops));
   return true;
+}
+
+/// A gate that a product's elements are multiplied with, and what it was made
+/// of, may be results, too.
+void ProductFinder::placeBeside(Value value, const Indices &indices) {
+  if (places.contains(value) || !besides.try_emplace(value, indices).second)
+    return;
+  auto op = value.getDefiningOp<linalg::GenericOp>();
+  if (!op || op.getNumReductionLoops() > 0 || op->getNumResults() != 1)
+    return;
+  std::optional<Indices> loops =
+      findLoops(op.getIndexingMapMatchingResult(op->getResult(0)), indices);
+  if (!loops)
+    return;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (AffineMap map = op.getMatchingIndexingMap(input); map.isPermutation())
+      placeBeside(input->get(), applyTo(map, *loops));
 }
 
 bool ProductFinder::follow(Operation *op) {
@@ -351,6 +374,8 @@ bool ProductFinder::followResults() {
       return false;
   for (Value result : terminator->getOperands()) {
     auto place = places.find(result);
+    if (place == places.end() && besides.contains(result))
+      place = places.try_emplace(result, besides.lookup(result)).first;
     // Where sums are, and what lies beside the product's elements, parts say.
     if (place == places.end() && !product.parts)
       return false;
