@@ -20,12 +20,14 @@ static ArrayRef<int64_t> getShape(Value value) {
 /// Gradients of inputs with strides have some of these beside the channels.
 template <typename OpTy>
 static bool isProductOrCheap(OpTy op) {
-  // Of groups with more channels than that tiles are computed, which have no
-  // parts of several groups.
-  constexpr int64_t kFewChannels = 4;
+  // With more columns a group's product has tiles, which have no parts of
+  // several groups.
+  constexpr int64_t kFewColumns = 4;
   ArrayRef<int64_t> weight = getShape(op.getWeight());
   auto groups = static_cast<int64_t>(op.getGroups());
-  if (weight[1] == 1 && groups > 1 && weight[0] < kFewChannels * groups)
+  int64_t columns =
+      isa<ConvOp>(op) ? weight[0] / groups : llvm::product_of(op.getStrides());
+  if (weight[1] == 1 && groups > 1 && columns < kFewColumns)
     return true;
   bool isDense =
       llvm::all_of(op.getStrides(), [](int64_t stride) { return stride == 1; });
