@@ -13,8 +13,7 @@ import shutil
 import subprocess
 
 from cuda_work import NEAR, RATES, STEPS, CudaWork, make_job
-from harness import (COPIES, checkpoint, copy_file, expect_equal, expect_same_checkpoint,
-                     fail, read_safetensors, run)
+from harness import COPIES, checkpoint, copy_file, expect_equal, read_safetensors, run
 
 # Of a library: a checkpoint comes in and goes out; the host can't address a tensor.
 EMBEDDED = """

@@ -5,8 +5,8 @@ library."""
 import os
 
 import harness
-from harness import (COPIES, MODELS, Work, checkpoint, copy_file, expect_equal, fail,
-                     make_blocks, read_safetensors, run)
+from harness import (COPIES, MODELS, Work, checkpoint, copy_file, expect_equal,
+                     expect_same_checkpoint, fail, make_blocks, read_safetensors, run)
 
 from make_data import SAMPLES, hash32, write_npy  # of a folder that harness names
 
