@@ -39,14 +39,13 @@ static bool isOfRowsAndColumns(ContractOp op, int64_t column) {
   SmallVector<AffineMap> maps = llvm::map_to_vector(
       op.getIndexingMaps().getAsRange<AffineMapAttr>(),
       [](AffineMapAttr attribute) { return attribute.getValue(); });
-  std::optional<bool> isColumnRight;
   auto isRight = [&](AffineExpr axis) -> std::optional<bool> {
     unsigned loop = cast<AffineDimExpr>(axis).getPosition();
     bool isInLeft = maps[0].isFunctionOfDim(loop);
     bool isInRight = maps[1].isFunctionOfDim(loop);
     return isInLeft == isInRight ? std::nullopt : std::optional(isInRight);
   };
-  isColumnRight = isRight(maps[2].getResult(column));
+  std::optional<bool> isColumnRight = isRight(maps[2].getResult(column));
   return isColumnRight &&
          llvm::all_of(llvm::enumerate(maps[2].getResults()), [&](auto axis) {
            std::optional<bool> own = isRight(axis.value());

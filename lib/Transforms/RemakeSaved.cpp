@@ -180,8 +180,8 @@ Value SavedRemaker::findSource(Value value) {
   return Value::getFromOpaquePointer(*making.large.begin());
 }
 
-/// What is made of a value and of nothing else that is as large, element by
-/// element, or of which each element is one: it is at hand wherever they are.
+/// Ops that take elements of the values to elements of the same place, as far
+/// as some go.
 static llvm::SmallPtrSet<Operation *, 16> findElements(ArrayRef<Value> values) {
   constexpr size_t kMost = 32;
   llvm::SmallPtrSet<Operation *, 16> found;

@@ -58,8 +58,8 @@ void replaceAll(std::string &text, const std::string &from,
     text.replace(at, from.size(), to);
 }
 
-/// A task that writes what is added up and the sums of it. In ops SHAPE is what
-/// has copies' tensors, and TYPE what y has.
+/// A task that writes what is added up and the sums of it. In ops COPIES stands
+/// for the element type and encoding of copies' tensors, and TYPE for y's type.
 std::string printModule(const PartsCase &parts, const std::string &element) {
   std::string type = printType(parts.shape), declared, reads, sums, writes;
   Sizes rows = parts.shape;

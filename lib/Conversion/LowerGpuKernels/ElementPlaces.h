@@ -16,6 +16,10 @@ namespace mlir::hfta {
 
 using Indices = SmallVector<AffineExpr>;
 
+inline ArrayRef<int64_t> getShape(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getShape();
+}
+
 /// The numbers of an op's loops at which a map gives these indices; nothing
 /// where that isn't one place.
 std::optional<Indices> findLoops(AffineMap map, ArrayRef<AffineExpr> indices);

@@ -13,10 +13,6 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-static ArrayRef<int64_t> getShape(Value tensor) {
-  return cast<RankedTensorType>(tensor.getType()).getShape();
-}
-
 static bool isPartSum(Operation *op) {
   return op->hasAttr(HftaDialect::kPartSumAttrName);
 }

@@ -36,7 +36,6 @@ struct KernelParts {
   bool hasColumnsInside = true;
 
   bool isSum(unsigned result) const { return !places[result]; }
-  int64_t countRows() const { return count * length; }
 };
 
 /// Nothing where a kernel has none, or something else beside them.

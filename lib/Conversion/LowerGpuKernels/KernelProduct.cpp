@@ -14,10 +14,6 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-static ArrayRef<int64_t> getShape(Value tensor) {
-  return cast<RankedTensorType>(tensor.getType()).getShape();
-}
-
 //===----------------------------------------------------------------------===//
 // Indices
 //===----------------------------------------------------------------------===//

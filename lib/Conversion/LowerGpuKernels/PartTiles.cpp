@@ -10,10 +10,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Whether one of the numbers that a tile has beyond the last one is below an
-/// end; NULL where it has none.
-static Value isBelow(OpBuilder &builder, ElementPuller &puller, Block *block,
-                     Value number, int64_t tile, int64_t end) {
+Value hfta::isBelow(OpBuilder &builder, ElementPuller &puller, Block *block,
+                    Value number, int64_t tile, int64_t end) {
   if (end % tile == 0)
     return Value();
   Value last = puller.index(end);
@@ -22,17 +20,17 @@ static Value isBelow(OpBuilder &builder, ElementPuller &puller, Block *block,
                                arith::CmpIPredicate::ult, number, last);
 }
 
-static Value both(OpBuilder &builder, Block *block, Value one, Value other) {
+Value hfta::both(OpBuilder &builder, Block *block, Value one, Value other) {
   if (!one || !other)
     return one ? one : other;
   builder.setInsertionPointToEnd(block);
   return arith::AndIOp::create(builder, one.getLoc(), one, other);
 }
 
-/// Builds at the end of a block, or of a branch in it if there is a condition.
-static LogicalResult
-buildWhere(OpBuilder &builder, ElementPuller &puller, Block *block,
-           Value condition, llvm::function_ref<LogicalResult(Block *)> build) {
+LogicalResult
+hfta::buildWhere(OpBuilder &builder, ElementPuller &puller, Block *block,
+                 Value condition,
+                 llvm::function_ref<LogicalResult(Block *)> build) {
   if (!condition)
     return build(block);
   builder.setInsertionPointToEnd(block);

@@ -14,6 +14,20 @@
 
 namespace mlir::hfta {
 
+// What threads do of a tile, at the end of a block; a NULL condition holds
+// always.
+
+/// Whether a number, of which a tile may have some beyond the last one, is
+/// below an end; NULL where it has none.
+Value isBelow(OpBuilder &builder, ElementPuller &puller, Block *block,
+              Value number, int64_t tile, int64_t end);
+/// Of two conditions.
+Value both(OpBuilder &builder, Block *block, Value one, Value other);
+/// Builds in the block, or in a branch of it where there is a condition.
+LogicalResult buildWhere(OpBuilder &builder, ElementPuller &puller,
+                         Block *block, Value condition,
+                         llvm::function_ref<LogicalResult(Block *)> build);
+
 /// Where the sums of a tile belong.
 struct PartPlace {
   Value part, column; ///< in the kernel's results

@@ -8,7 +8,6 @@
 
 #include "ProductTiles.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -74,12 +73,8 @@ LogicalResult ProductTiles::addParts(Store store) {
         apply(d0 + d1.floorDiv(parts.length), {part, rows.first}),
         apply(getPlaceOf(columns, own, number) + d1, {column, columns.first}),
         Value()};
-    if (columns.of->size % columns.tile == 0)
-      return found;
-    Value end = puller.index(columns.of->size);
-    builder.setInsertionPointToEnd(inner);
-    found.isInside = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::ult, found.column, end);
+    found.isInside = isBelow(builder, puller, inner, found.column, columns.tile,
+                             columns.of->size);
     return found;
   };
   int64_t threads = tile.countThreads();

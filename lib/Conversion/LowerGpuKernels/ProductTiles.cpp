@@ -458,30 +458,16 @@ LogicalResult ProductTiles::storeResults(ArrayRef<Value> sums,
       for (auto [side, at, number] :
            llvm::zip(sides, std::array<int64_t, 2>{i, j}, own)) {
         number = apply(d0 + d1, {side.first, getPlace(side, at)});
-        if (side.of->size % side.tile == 0)
-          continue;
-        Value end = puller.index(side.of->size);
-        toEnd();
-        Value isBelow = arith::CmpIOp::create(
-            builder, loc, arith::CmpIPredicate::ult, number, end);
-        isInside = isInside
-                       ? arith::AndIOp::create(builder, loc, isInside, isBelow)
-                       : isBelow;
+        isInside = both(
+            builder, block, isInside,
+            isBelow(builder, puller, block, number, side.tile, side.of->size));
       }
-      if (!isInside) {
-        if (failed(storeResult({i, j}, own[0], own[1], sum, store)))
-          return failure();
-        continue;
-      }
-      toEnd();
-      auto branch = scf::IfOp::create(builder, loc, isInside);
-      Block *outer = std::exchange(block, branch.thenBlock());
-      block->getTerminator()->erase();
-      puller.enter(block, branch, /*isConditional=*/true, /*diverges=*/true);
-      LogicalResult stored = storeResult({i, j}, own[0], own[1], sum, store);
-      puller.leave();
-      toEnd();
-      scf::YieldOp::create(builder, loc);
+      Block *outer = block;
+      LogicalResult stored =
+          buildWhere(builder, puller, block, isInside, [&](Block *inner) {
+            block = inner;
+            return storeResult({i, j}, own[0], own[1], sum, store);
+          });
       block = outer;
       if (failed(stored))
         return failure();

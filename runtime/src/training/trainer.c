@@ -192,16 +192,24 @@ hfta_status hfta_trainer_finish_step(hfta_trainer *self, int64_t step,
   return status;
 }
 
-static hfta_status run_step(hfta_trainer *self, int64_t step) {
-  const void *const *inputs;
+hfta_status hfta_trainer_begin_step(hfta_trainer *self, int64_t step,
+                                    const void *const **inputs) {
   hfta_status status =
-      hfta_trainer_take_batch(self, &self->feeding, step, &inputs);
+      hfta_trainer_take_batch(self, &self->feeding, step, inputs);
   if (status == HFTA_OK)
     status = hfta_trainer_take_rates(self, self->instance);
   if (status != HFTA_OK)
     return status;
   self->can_save = false;
   hfta_feed_offer(self->feeding.feed, self->instance);
+  return HFTA_OK;
+}
+
+static hfta_status run_step(hfta_trainer *self, int64_t step) {
+  const void *const *inputs;
+  hfta_status status = hfta_trainer_begin_step(self, step, &inputs);
+  if (status != HFTA_OK)
+    return status;
   hfta_trace_begin_step(self->trace);
   status = hfta_instance_step(self->instance, inputs, self->losses);
   if (status != HFTA_OK)

@@ -7,15 +7,9 @@
 /// one that takes them.
 static hfta_status post(hfta_trainer *self, int64_t step) {
   const void *const *inputs;
-  hfta_status status =
-      hfta_trainer_take_batch(self, &self->feeding, step, &inputs);
-  if (status == HFTA_OK)
-    status = hfta_trainer_take_rates(self, self->instance);
-  if (status != HFTA_OK)
-    return status;
-  self->can_save = false;
-  hfta_feed_offer(self->feeding.feed, self->instance);
-  return hfta_instance_post_step(self->instance, inputs);
+  hfta_status status = hfta_trainer_begin_step(self, step, &inputs);
+  return status == HFTA_OK ? hfta_instance_post_step(self->instance, inputs)
+                           : status;
 }
 
 /// The step behind step number `*step`, which this one is then.

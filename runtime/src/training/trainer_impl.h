@@ -93,6 +93,11 @@ hfta_status hfta_trainer_take_batch(hfta_trainer *self, hfta_feeding *feeding,
 hfta_status hfta_trainer_take_rates(hfta_trainer *self,
                                     hfta_instance *instance);
 
+/// Takes the batch, rates and dampings of step number `step`, and offers the
+/// instance the batch behind it. Until the step is done nothing can be saved.
+hfta_status hfta_trainer_begin_step(hfta_trainer *self, int64_t step,
+                                    const void *const **inputs);
+
 /// This rank's own wish.
 bool hfta_trainer_should_stop(const hfta_trainer *self);
 
