@@ -386,7 +386,8 @@ def HftaMapKernelsToGpu : Pass<"hfta-map-kernels-to-gpu", "::mlir::func::FuncOp"
     `hfta.sum_unit` how many neighbouring terms a lane takes at a time.
 
     A kernel that is one product, with what is done to its operands before and to
-    its elements afterwards, is computed tile by tile. In others as many threads
+    its elements afterwards, is computed tile by tile, and so are elements whose
+    parts it adds up (`hfta.part_sum`): a tile has whole parts. In others as many threads
     as lanes add up a sum together, where all get to it: then the kernel has
     `hfta.sum_lanes`, too, and `hfta.lanes_inside` where they are neighbours.
     Otherwise a thread computes an element, and adds up parts by itself. With

@@ -304,8 +304,8 @@ def HftaFormKernels : Pass<"hfta-form-kernels", "::mlir::ModuleOp"> {
     before. With `join-sums` reductions along the same axes that read one tensor
     are one kernel, so that it is read once; with `join-small` small ops are one,
     and reductions of as many small elements, so that there are fewer kernels;
-    what joins brings all that it is made of, or else one would wait for the other. Both move a task's writes to
-    its end, and do nothing in a task that reads a variable after it has written
+    what joins brings all that it is made of, or else one would wait for the
+    other. Both move a task's writes to its end, and do nothing in a task that reads a variable after it has written
     it, or writes one twice. A kernel has a bounded number of inputs, results and ops.
     Afterwards a task holds only reads, writes, views (hfta.reshape,
     hfta.unstack), hfta.stack and hfta.kernel.

@@ -342,8 +342,3 @@ LogicalResult PartSumsOp::inferReturnTypes(MLIRContext *,
   return give(adaptor.getOperands(), {rows / length, columns},
               input.getElementType(), types);
 }
-
-int64_t PartSumsOp::countRows() {
-  return getResult().getType().getDimSize(0) *
-         static_cast<int64_t>(getLength());
-}

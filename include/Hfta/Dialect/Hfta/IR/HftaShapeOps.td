@@ -212,10 +212,6 @@ def Hfta_PartSumsOp : Hfta_TensorOp<"part_sums", [Hfta_SumTrait], ["getFlops"]> 
   let assemblyFormat = [{
     $input `of` $length `along` $column attr-dict `:` type($input)
   }];
-  let extraClassDeclaration = [{
-    /// Rows of all parts.
-    int64_t countRows();
-  }];
 }
 
 #endif // HFTA_SHAPE_OPS
