@@ -11,8 +11,9 @@
 using namespace emulation;
 
 /// In the order of the enumeration.
-static constexpr const char *names[] = {"barrier", "wait",  "edge", "bounds",
-                                        "copy",    "clear", "host", "async"};
+static constexpr const char *names[] = {"barrier", "wait",  "edge",
+                                        "bounds",  "copy",  "clear",
+                                        "host",    "async", "products"};
 
 uint64_t emulation::getFault(Fault fault) {
   const Settings &settings = getSettings();

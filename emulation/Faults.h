@@ -21,6 +21,7 @@ enum class Fault {
   clear,   ///< the Nth fill isn't made
   host,    ///< the Nth time that the host waits it doesn't
   async,   ///< a thread's Nth wait of each block for its copies doesn't
+  products ///< a thread's Nth wait of each block for its products doesn't
 };
 
 /// N where this fault is planted; else 0.

@@ -48,8 +48,9 @@ static bool writeAll(int file, const char *data, size_t bytes) {
 }
 
 /// How many barriers each thread of a block has come to, and how many waits for
-/// copies.
-static uint64_t barriers[fibers::kMost], copyWaits[fibers::kMost];
+/// copies and for products.
+static uint64_t barriers[fibers::kMost], copyWaits[fibers::kMost],
+    productWaits[fibers::kMost];
 
 static void waitAtBarrier() {
   if (++barriers[fibers::getThread()] != getFault(Fault::barrier))
@@ -59,6 +60,12 @@ static void waitAtBarrier() {
 static void waitForCopies(uint32_t left) {
   if (++copyWaits[fibers::getThread()] != getFault(Fault::async))
     async_copies::wait(left);
+}
+
+static const float *waitForProducts() {
+  bool isLost =
+      ++productWaits[fibers::getThread()] == getFault(Fault::products);
+  return isLost ? warp_groups::getUnknown() : warp_groups::wait();
 }
 
 hfta_cu_result emulation::loadModule(const void *image,
@@ -83,7 +90,8 @@ hfta_cu_result emulation::loadModule(const void *image,
   if (!out->registers || !out->shared || !sharedBytes)
     return kInvalidImage;
   out->sharedBytes = *sharedBytes;
-  for (const ThreadCall &call : getThreadCalls(waitAtBarrier, waitForCopies)) {
+  for (const ThreadCall &call :
+       getThreadCalls(waitAtBarrier, waitForCopies, waitForProducts)) {
     auto *place = static_cast<void (**)()>(dlsym(out->library, call.symbol));
     if (!place)
       return kInvalidImage;
@@ -176,7 +184,9 @@ static bool runTogether(const Launch &launch, void **parameters,
   std::memset(module.shared, 0xFF, module.sharedBytes);
   std::fill(std::begin(barriers), std::end(barriers), 0);
   std::fill(std::begin(copyWaits), std::end(copyWaits), 0);
+  std::fill(std::begin(productWaits), std::end(productWaits), 0);
   async_copies::forget();
+  warp_groups::forget();
   Running running = {&launch, parameters, &random,
                      Order(launch.blockX, random)};
   return fibers::run(launch.blockX, runThread, chooseThread, &running);

@@ -180,6 +180,8 @@ static Thread threads[fibers::kMost];
 
 void tensor_cores::setChip(const Chip &chip) { threadsChip = chip; }
 
+const Chip &tensor_cores::getChip() { return threadsChip; }
+
 const float *tensor_cores::multiply(uint32_t factors, uint32_t lhs0,
                                     uint32_t lhs1, uint32_t lhs2, uint32_t lhs3,
                                     uint32_t rhs0, uint32_t rhs1, float sum0,

@@ -33,6 +33,7 @@ float addProducts(const Chip &chip, mlir::hfta::emulated::Factors factors,
 
 /// From here on the threads' chip.
 void setChip(const Chip &chip);
+const Chip &getChip();
 
 /// Called by the threads of a warp together: the thread's words of a 16-row and
 /// an 8-column matrix and its four elements of the sums before. Returns those

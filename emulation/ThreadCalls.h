@@ -10,6 +10,7 @@
 #include "AsyncCopies.h"
 #include "Hfta/Conversion/EmulatedImage.h"
 #include "TensorCores.h"
+#include "WarpGroups.h"
 
 #include <array>
 
@@ -26,9 +27,10 @@ ThreadCall makeThreadCall(const char *symbol, Function *function) {
   return {symbol, reinterpret_cast<void (*)()>(function)};
 }
 
-/// All of them, of which `wait` is the barrier of a block, and `waitForCopies`
-/// what async_copies::wait does.
-inline auto getThreadCalls(void (*wait)(), void (*waitForCopies)(uint32_t)) {
+/// All of them, of which `wait` is the barrier of a block, `waitForCopies` what
+/// async_copies::wait does, and `waitForProducts` what warp_groups::wait does.
+inline auto getThreadCalls(void (*wait)(), void (*waitForCopies)(uint32_t),
+                           const float *(*waitForProducts)()) {
   using namespace mlir::hfta::emulated;
   return std::array{
       makeThreadCall(kBarrier, wait),
@@ -37,6 +39,9 @@ inline auto getThreadCalls(void (*wait)(), void (*waitForCopies)(uint32_t)) {
       makeThreadCall(kBeginCopy, async_copies::begin),
       makeThreadCall(kCommitCopies, async_copies::commit),
       makeThreadCall(kWaitForCopies, waitForCopies),
+      makeThreadCall(kFence, warp_groups::fence),
+      makeThreadCall(kMultiplyShared, warp_groups::multiply),
+      makeThreadCall(kWaitForProducts, waitForProducts),
   };
 }
 

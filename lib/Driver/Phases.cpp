@@ -43,8 +43,10 @@ static void addLLVM(OpPassManager &pm, const PipelineSettings &settings) {
   buildLLVMPipeline(pm, options);
 }
 
-static void addGpu(OpPassManager &pm, const PipelineSettings &) {
-  buildGpuPipeline(pm);
+static void addGpu(OpPassManager &pm, const PipelineSettings &settings) {
+  GpuPipelineOptions options;
+  options.warpGroups = settings.warpGroups;
+  buildGpuPipeline(pm, options);
 }
 
 llvm::ArrayRef<TargetInfo> hfta::getTargets() {

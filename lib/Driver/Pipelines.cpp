@@ -130,8 +130,11 @@ void hfta::buildLLVMPipeline(OpPassManager &pm,
   markPhase(pm, "llvm");
 }
 
-void hfta::buildGpuPipeline(OpPassManager &pm) {
-  buildLowerGpuKernelsPipeline(pm);
+void hfta::buildGpuPipeline(OpPassManager &pm,
+                            const GpuPipelineOptions &options) {
+  LowerGpuKernelsOptions lower;
+  lower.warpGroups = options.warpGroups;
+  buildLowerGpuKernelsPipeline(pm, lower);
   pm.addPass(createConvertHftaToRuntime());
   pm.addPass(createHftaCollectGpuCode());
   pm.addPass(createReconcileUnrealizedCastsPass());
@@ -153,10 +156,10 @@ void hfta::registerPipelines() {
   PassPipelineRegistration<LinalgPipelineOptions>(
       "hfta-linalg-pipeline", "Kernels to linalg on tensors",
       buildLinalgPipeline);
-  PassPipelineRegistration<>("hfta-gpu-pipeline",
-                             "Kernels to the NVVM dialect, tasks and variables "
-                             "to the LLVM dialect",
-                             buildGpuPipeline);
+  PassPipelineRegistration<GpuPipelineOptions>(
+      "hfta-gpu-pipeline",
+      "Kernels to the NVVM dialect, tasks and variables to the LLVM dialect",
+      buildGpuPipeline);
   PassPipelineRegistration<LLVMPipelineOptions>(
       "hfta-llvm-pipeline", "Kernels, tasks and variables to the LLVM dialect",
       buildLLVMPipeline);

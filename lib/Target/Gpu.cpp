@@ -11,10 +11,10 @@ using namespace mlir::hfta;
 /// The least version of PTX that has each chip: drivers refuse newer text than
 /// they know.
 static constexpr GpuChip chips[] = {
-    {"sm_80", "+ptx70", false},  {"sm_86", "+ptx71", false},
-    {"sm_89", "+ptx78", false},  {"sm_90", "+ptx78", false},
-    {"sm_90a", "+ptx80", true},  {"sm_100", "+ptx86", false},
-    {"sm_120", "+ptx87", false},
+    {"sm_80", "+ptx70", false, false},  {"sm_86", "+ptx71", false, false},
+    {"sm_89", "+ptx78", false, false},  {"sm_90", "+ptx78", false, false},
+    {"sm_90a", "+ptx80", true, true},   {"sm_100", "+ptx86", false, false},
+    {"sm_120", "+ptx87", false, false},
 };
 
 llvm::ArrayRef<GpuChip> hfta::getGpuChips() { return chips; }

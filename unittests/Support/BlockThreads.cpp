@@ -22,8 +22,8 @@ bool BlockThreads::load(ExecutionEngine &engine) {
   if (!shared || !bytes)
     return false;
   sharedBytes = *bytes;
-  for (const emulation::ThreadCall &call :
-       emulation::getThreadCalls(fibers::wait, async_copies::wait)) {
+  for (const emulation::ThreadCall &call : emulation::getThreadCalls(
+           fibers::wait, async_copies::wait, warp_groups::wait)) {
     auto *place = static_cast<void (**)()>(find(call.symbol));
     if (!place)
       return false;

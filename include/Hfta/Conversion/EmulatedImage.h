@@ -46,11 +46,19 @@ inline constexpr char kBeginCopy[] = "hfta_emulated_begin_copy";
 inline constexpr char kCommitCopies[] = "hfta_emulated_commit_copies";
 inline constexpr char kWaitForCopies[] = "hfta_emulated_wait_for_copies";
 
+/// The same of what a thread calls to let products of warp groups read what it
+/// wrote, to begin such a product, and to wait for those begun
+/// (emulation/WarpGroups.h).
+inline constexpr char kFence[] = "hfta_emulated_fence";
+inline constexpr char kMultiplyShared[] = "hfta_emulated_multiply_shared";
+inline constexpr char kWaitForProducts[] = "hfta_emulated_wait_for_products";
+
 /// What is multiplied, as the function for that is told.
 enum class Factors { kBf16, kTf32, kF16 };
 
-/// The symbols of the memory that the threads of a block share, and of its
-/// bytes, 64 bits.
+/// The symbols of the memory that the threads of a block share, which is
+/// aligned to so many bytes, and of its bytes, 64 bits.
+inline constexpr unsigned kSharedAlignment = 1024;
 inline constexpr char kShared[] = "hfta_emulated_shared";
 inline constexpr char kSharedBytes[] = "hfta_emulated_shared_bytes";
 

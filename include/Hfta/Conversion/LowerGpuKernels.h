@@ -8,6 +8,7 @@
 #define HFTA_CONVERSION_LOWERGPUKERNELS_H
 
 #include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassOptions.h"
 
 #include <limits>
 
@@ -18,6 +19,8 @@ class OpPassManager;
 namespace mlir::hfta {
 
 #define GEN_PASS_DECL_CONVERTKERNELSTONVVM
+#define GEN_PASS_DECL_HFTAADDWARPGROUPKERNELS
+#define GEN_PASS_DECL_HFTACHOOSEGPUKERNELS
 #define GEN_PASS_DECL_HFTACOLLECTGPUCODE
 #define GEN_PASS_DECL_HFTAEMULATEGPU
 #define GEN_PASS_DECL_HFTAFUSESUMLOOPS
@@ -56,14 +59,31 @@ inline constexpr llvm::StringLiteral kWideIndicesAttrName = "hfta.wide_indices";
 /// computed from, never is: tiles and lanes go a little beyond their ends.
 inline constexpr int64_t kMostNarrowElements =
     std::numeric_limits<int32_t>::max() - (1 << 20);
+/// On kernels, and on their entry points: the one in whose place it is for
+/// chips that have instructions of warp groups.
+inline constexpr llvm::StringLiteral kWarpGroupsOfAttrName =
+    "hfta.warp_groups_of";
+/// What a thread does to wait for the products of its warp group, with the sums
+/// as operands and results of it.
+inline constexpr llvm::StringLiteral kWaitForProducts =
+    "wgmma.wait_group.sync.aligned 0;";
 /// On lowered kernels: the symbol of the entry point in images for GPUs.
 inline constexpr llvm::StringLiteral kGpuEntryAttrName = "hfta.gpu_entry";
 /// The module of what runs on a GPU, in the program's module.
 inline constexpr llvm::StringLiteral kGpuModuleName = "hfta.gpu";
 
+struct LowerGpuKernelsOptions : PassPipelineOptions<LowerGpuKernelsOptions> {
+  Option<bool> warpGroups{
+      *this, "warp-groups",
+      llvm::cl::desc("add kernels for chips that have instructions of warp "
+                     "groups"),
+      llvm::cl::init(false)};
+};
+
 /// From kernels on tensors to entry points for NVIDIA GPUs, in the NVVM
 /// dialect.
-void buildLowerGpuKernelsPipeline(OpPassManager &pm);
+void buildLowerGpuKernelsPipeline(OpPassManager &pm,
+                                  const LowerGpuKernelsOptions &options);
 
 /// From kernels on tensors to functions of the host's processor, of which each
 /// call does a thread's work: to run what threads compute without a GPU.

@@ -168,7 +168,8 @@ def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "::mlir::ModuleOp"> {
     together, all of them run. The entry's name is the kernel's
     without `kernel/`, in which `$` stands for what PTX's names can't have. On
     the kernel `hfta.gpu_entry` tells it, and `hfta.block_threads` the threads of
-    a block. With `nvvm.minctasm` a kernel whose threads share sums gets the
+    a block. The entry of a kernel with `hfta.warp_groups_of` says whose place it
+    takes. With `nvvm.minctasm` a kernel whose threads share sums gets the
     registers that it needs to divide in f64, or to have several elements.
 
     Before:
@@ -187,6 +188,51 @@ def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
+def HftaAddWarpGroupKernels
+    : Pass<"hfta-add-warp-group-kernels", "::mlir::ModuleOp"> {
+  let summary = "Add kernels for chips with instructions of warp groups";
+  let description = [{
+    Of a kernel on tensors that is a product on tensor cores, in tiles
+    (`hfta.tile`) that warp groups of 128 threads can have, adds another one,
+    which says whose place it takes for chips with their instructions (sm_90a).
+    It has as many blocks of as many threads, and makes the same bits.
+
+    Before:
+    ```mlir
+    func.func private @"kernel/forward.0"(…) attributes {hfta.kernel}
+    ```
+    After:
+    ```mlir
+    func.func private @"kernel/forward.0"(…) attributes {hfta.kernel}
+    func.func private @"kernel/forward.0/warp_groups"(…)
+        attributes {hfta.kernel, hfta.warp_groups_of = @"kernel/forward.0"}
+    ```
+  }];
+}
+
+def HftaChooseGpuKernels : Pass<"hfta-choose-gpu-kernels", "::mlir::ModuleOp"> {
+  let summary = "Keep of a GPU's kernels those for one kind of chip";
+  let description = [{
+    Of a module of what runs on a GPU. Where a kernel has another one for chips
+    with instructions of warp groups, only one of them stays, under the name by
+    which it is launched.
+
+    Before:
+    ```mlir
+    llvm.func @forward$0(…) attributes {nvvm.kernel}
+    llvm.func @forward$0$warp_groups(…)
+        attributes {hfta.warp_groups_of = @forward$0, nvvm.kernel}
+    ```
+    After, with `warp-groups`:
+    ```mlir
+    llvm.func @forward$0(…) attributes {nvvm.kernel} // the second one
+    ```
+  }];
+  let options = [
+    Option<"warpGroups", "warp-groups", "bool", "false",
+           "the chip has instructions of warp groups">];
 }
 
 def HftaCollectGpuCode : Pass<"hfta-collect-gpu-code", "::mlir::ModuleOp"> {
@@ -217,9 +263,9 @@ def HftaEmulateGpu : Pass<"hfta-emulate-gpu", "::mlir::ModuleOp"> {
     threads wait for each other (`nvvm.barrier`) has `NAME$block` instead, and
     calls what `hfta_emulated_barrier` points to; what they share is one memory,
     `hfta_emulated_shared`. What a warp does together (`nvvm.mma.sync`,
-    `nvvm.ldmatrix`), and copies that a thread doesn't wait for
-    (`nvvm.cp.async.shared.global` of 16 bytes, its groups and waits), are calls of
-    such pointers, too. Whatever else the NVVM dialect has is refused.
+    `nvvm.ldmatrix`) or a warp group (`nvvm.wgmma.mma_async`), and copies that a
+    thread doesn't wait for (`nvvm.cp.async.shared.global` of 16 bytes), with the
+    groups, waits and fences of both, are calls of such pointers, too. Whatever else the NVVM dialect has is refused.
 
     Before:
     ```mlir

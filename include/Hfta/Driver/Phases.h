@@ -53,6 +53,8 @@ struct PipelineSettings {
   bool plansMemory = true;
   /// Whether kernels are for threads that compute single elements.
   bool byElements = false;
+  /// Whether some chip has instructions of warp groups.
+  bool warpGroups = false;
   /// Whether who links the code may ask for several backwards before an update.
   bool accumulates = false;
   /// Whether to check, step by step, that sums keep their order.

@@ -80,9 +80,17 @@ struct LLVMPipelineOptions : PassPipelineOptions<LLVMPipelineOptions> {
 /// dialect.
 void buildLLVMPipeline(OpPassManager &pm, const LLVMPipelineOptions &options);
 
+struct GpuPipelineOptions : PassPipelineOptions<GpuPipelineOptions> {
+  Option<bool> warpGroups{
+      *this, "warp-groups",
+      llvm::cl::desc("add kernels for chips that have instructions of warp "
+                     "groups"),
+      llvm::cl::init(false)};
+};
+
 /// For GPUs: kernels to the NVVM dialect, in a module of their own, tasks and
 /// variables to the LLVM dialect.
-void buildGpuPipeline(OpPassManager &pm);
+void buildGpuPipeline(OpPassManager &pm, const GpuPipelineOptions &options);
 
 /// Of planned tasks, for the module's `hfta.target`: kernels lowered as far as
 /// tells what scratch memory they need.

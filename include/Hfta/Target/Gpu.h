@@ -13,6 +13,7 @@ struct GpuChip {
   llvm::StringLiteral llvmFeatures; ///< the version of PTX that knows it
   /// Its code runs on nothing else: no later chip can compile its PTX.
   bool isSpecific;
+  bool hasWarpGroups; ///< has the instructions of warp groups (`wgmma`)
 };
 
 /// In the order of their versions.

@@ -15,6 +15,9 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
+/// NVVM's address space of what the threads of a block share.
+static constexpr unsigned kSharedSpace = 3;
+
 /// Where a thread's register lies in the array.
 static std::optional<int32_t> findRegister(Operation *op) {
   return llvm::TypeSwitch<Operation *, std::optional<int32_t>>(op)
@@ -58,7 +61,7 @@ static bool waits(LLVM::LLVMFuncOp function, SymbolTable &symbols) {
                           ? symbols.lookup<LLVM::LLVMFuncOp>(*call.getCallee())
                           : LLVM::LLVMFuncOp();
         return isa<NVVM::BarrierOp, NVVM::CpAsyncOp, NVVM::LdMatrixOp,
-                   NVVM::MmaOp>(op) ||
+                   NVVM::MmaOp, NVVM::WgmmaMmaAsyncOp>(op) ||
                        (callee && waits(callee, symbols))
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
@@ -102,6 +105,7 @@ private:
   LogicalResult replaceMultiply(NVVM::MmaOp op);
   LogicalResult replaceRead(NVVM::LdMatrixOp op);
   LogicalResult replaceCopy(NVVM::CpAsyncOp op);
+  LogicalResult replaceProduct(NVVM::WgmmaMmaAsyncOp op);
   void replaceByCall(Operation *op, LLVM::GlobalOp pointer,
                      ValueRange arguments);
   Value callThrough(OpBuilder &builder, Location loc, LLVM::GlobalOp pointer,
@@ -109,6 +113,8 @@ private:
 
   LLVM::GlobalOp registers, barrier, multiply, readMatrices;
   LLVM::GlobalOp beginCopy, commitCopies, waitForCopies;
+  LLVM::GlobalOp fence, multiplyShared, waitForProducts;
+  StringAttr sharedName;
 };
 } // namespace
 
@@ -140,11 +146,15 @@ void EmulateGpuPass::createGlobals() {
   beginCopy = createGlobal(emulated::kBeginCopy, pointer, Attribute());
   commitCopies = createGlobal(emulated::kCommitCopies, pointer, Attribute());
   waitForCopies = createGlobal(emulated::kWaitForCopies, pointer, Attribute());
+  fence = createGlobal(emulated::kFence, pointer, Attribute());
+  multiplyShared =
+      createGlobal(emulated::kMultiplyShared, pointer, Attribute());
+  waitForProducts =
+      createGlobal(emulated::kWaitForProducts, pointer, Attribute());
 }
 
 /// One block runs at a time: what kernels share is the same memory.
 void EmulateGpuPass::shareMemory() {
-  constexpr unsigned kSharedSpace = 3;
   Builder builder(&getContext());
   DataLayout layout(getOperation());
   uint64_t bytes = 0;
@@ -164,6 +174,8 @@ void EmulateGpuPass::shareMemory() {
                    LLVM::LLVMArrayType::get(builder.getI8Type(),
                                             std::max<uint64_t>(bytes, 1)),
                    Attribute(), kSharedSpace);
+  shared.setAlignment(emulated::kSharedAlignment);
+  sharedName = shared.getSymNameAttr();
   llvm::SmallDenseSet<StringRef> names;
   for (LLVM::GlobalOp global : globals)
     names.insert(global.getSymName());
@@ -247,7 +259,9 @@ LogicalResult EmulateGpuPass::replaceOps(LLVM::LLVMFuncOp function) {
   });
   llvm::for_each(halves, replaceByBits);
   function.walk([&](Operation *op) {
-    if (isa<NVVM::NVVMDialect>(op->getDialect()))
+    auto assembly = dyn_cast<LLVM::InlineAsmOp>(op);
+    if (isa<NVVM::NVVMDialect>(op->getDialect()) ||
+        (assembly && assembly.getAsmString() == kWaitForProducts))
       ops.push_back(op);
   });
   for (Operation *op : ops)
@@ -353,6 +367,46 @@ LogicalResult EmulateGpuPass::replaceRead(NVVM::LdMatrixOp op) {
   return success();
 }
 
+/// The sums are given where memory for them is.
+LogicalResult EmulateGpuPass::replaceProduct(NVVM::WgmmaMmaAsyncOp op) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  bool isPlain = op.getTypeD() == NVVM::WGMMATypes::f32 &&
+                 op.getTypeA() == op.getTypeB() &&
+                 op.getScaleD() == NVVM::WGMMAScaleOut::one &&
+                 op.getScaleA() == NVVM::WGMMAScaleIn::one &&
+                 op.getScaleB() == NVVM::WGMMAScaleIn::one;
+  std::optional<emulated::Factors> factors;
+  if (op.getTypeA() == NVVM::WGMMATypes::bf16)
+    factors = emulated::Factors::kBf16;
+  else if (op.getTypeA() == NVVM::WGMMATypes::f16)
+    factors = emulated::Factors::kF16;
+  else if (op.getTypeA() == NVVM::WGMMATypes::tf32)
+    factors = emulated::Factors::kTf32;
+  if (!isPlain || !factors)
+    return op.emitError("isn't emulated");
+  Type pointer = LLVM::LLVMPointerType::get(&getContext());
+  Block &entry = op->getParentOfType<LLVM::LLVMFuncOp>().getBody().front();
+  OpBuilder atBegin = OpBuilder::atBlockBegin(&entry);
+  Value one = LLVM::ConstantOp::create(atBegin, loc, atBegin.getI32Type(),
+                                       static_cast<int64_t>(1));
+  Value place = LLVM::AllocaOp::create(atBegin, loc, pointer,
+                                       op.getInouts().getType(), one);
+  LLVM::StoreOp::create(builder, loc, op.getInouts(), place);
+  Value shared = LLVM::AddressOfOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(&getContext(), kSharedSpace),
+      sharedName);
+  bool lhsTurned = op.getLayoutA() == NVVM::MMALayout::col;
+  bool rhsTurned = op.getLayoutB() == NVVM::MMALayout::row;
+  replaceByCall(op, multiplyShared,
+                {number(op, static_cast<int64_t>(*factors)),
+                 number(op, op.getShape().getN()),
+                 number(op, lhsTurned + 2 * rhsTurned),
+                 LLVM::AddrSpaceCastOp::create(builder, loc, pointer, shared),
+                 op.getDescriptorA(), op.getDescriptorB(), place});
+  return success();
+}
+
 LogicalResult EmulateGpuPass::replaceOp(Operation *op) {
   OpBuilder builder(op);
   Location loc = op->getLoc();
@@ -363,6 +417,16 @@ LogicalResult EmulateGpuPass::replaceOp(Operation *op) {
     return replaceRead(read);
   if (auto copy = dyn_cast<NVVM::CpAsyncOp>(op))
     return replaceCopy(copy);
+  if (auto product = dyn_cast<NVVM::WgmmaMmaAsyncOp>(op))
+    return replaceProduct(product);
+  if (auto fenced = dyn_cast<NVVM::FenceProxyOp>(op);
+      fenced && fenced.getKind() == NVVM::ProxyKind::async_shared)
+    return replaceByCall(op, fence, {}), success();
+  // A thread's registers need no order, and all products are one group.
+  if (isa<NVVM::WgmmaFenceAlignedOp, NVVM::WgmmaGroupSyncAlignedOp>(op))
+    return op->erase(), success();
+  if (isa<LLVM::InlineAsmOp>(op))
+    return replaceByCall(op, waitForProducts, {}), success();
   if (isa<NVVM::CpAsyncCommitGroupOp>(op))
     return replaceByCall(op, commitCopies, {}), success();
   if (auto wait = dyn_cast<NVVM::CpAsyncWaitGroupOp>(op))

@@ -230,6 +230,32 @@ static bool hasNarrowIndices(func::FuncOp kernel) {
          threads.getInt() <= kMostNarrowElements;
 }
 
+/// An entry point of what is in another kernel's place is in that one's
+/// entry's, which is launched as many times.
+static LogicalResult markEntries(ModuleOp module) {
+  SymbolTable symbols(module);
+  auto findEntry = [&](LLVM::LLVMFuncOp kernel) {
+    auto name = kernel ? kernel->getAttrOfType<StringAttr>(kGpuEntryAttrName)
+                       : StringAttr();
+    return name ? symbols.lookup<LLVM::LLVMFuncOp>(name) : LLVM::LLVMFuncOp();
+  };
+  for (auto kernel : module.getOps<LLVM::LLVMFuncOp>()) {
+    auto of = kernel->getAttrOfType<FlatSymbolRefAttr>(kWarpGroupsOfAttrName);
+    if (!of || !kernel->hasAttr(kGpuEntryAttrName))
+      continue;
+    auto other = symbols.lookup<LLVM::LLVMFuncOp>(of.getAttr());
+    LLVM::LLVMFuncOp own = findEntry(kernel), others = findEntry(other);
+    bool isSame = others;
+    for (StringRef name : {kItemsAttrName, kBlockThreadsAttrName})
+      isSame = isSame && kernel->getAttr(name) == other->getAttr(name);
+    if (!isSame)
+      return kernel.emitError("expected a kernel that is launched like ") << of;
+    own->setAttr(kWarpGroupsOfAttrName,
+                 FlatSymbolRefAttr::get(others.getSymNameAttr()));
+  }
+  return success();
+}
+
 namespace {
 struct ConvertKernelsToNVVMPass
     : hfta::impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVVMPass> {
@@ -245,6 +271,8 @@ struct ConvertKernelsToNVVMPass
     for (const LoweredKernel &kernel : *kernels)
       if (failed(EntryBuilder(getOperation(), kernel).build()))
         return signalPassFailure();
+    if (failed(markEntries(getOperation())))
+      return signalPassFailure();
   }
 };
 } // namespace

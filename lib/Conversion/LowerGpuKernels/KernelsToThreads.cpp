@@ -7,6 +7,7 @@
 #include "PartTiles.h"
 #include "ProductTiles.h"
 #include "TensorTiles.h"
+#include "WarpGroupTiles.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -382,6 +383,17 @@ LogicalResult KernelThreader::computeTiles(const KernelProduct &product,
                             indices);
   };
   ValueRange results = from->getTerminator()->getOperands();
+  if (kernel->hasAttr(kWarpGroupsOfAttrName)) {
+    std::optional<ProductTile> arranged =
+        WarpGroupTiles::arrange(tile, product);
+    if (!arranged)
+      return kernel.emitError("expected a product that warp groups can compute "
+                              "because of ")
+             << kWarpGroupsOfAttrName;
+    return WarpGroupTiles(builder, to, puller, shared, product, *arranged,
+                          results, item)
+        .build(store);
+  }
   if (TensorFactors::get(product.op))
     return TensorTiles(builder, to, puller, shared, product, tile, results,
                        item)

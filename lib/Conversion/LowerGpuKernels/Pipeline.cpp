@@ -11,7 +11,8 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 /// From kernels on tensors to loops on memory that do a thread's work.
-static void addThreads(OpPassManager &pm, bool alwaysTogether) {
+static void addThreads(OpPassManager &pm, bool alwaysTogether,
+                       bool warpGroups) {
   HftaMatricesToLoopsOptions matrices;
   matrices.usesLanes = false;
   pm.addNestedPass<func::FuncOp>(createHftaMatricesToLoops(matrices));
@@ -20,6 +21,8 @@ static void addThreads(OpPassManager &pm, bool alwaysTogether) {
   HftaMapKernelsToGpuOptions map;
   map.always = alwaysTogether;
   pm.addNestedPass<func::FuncOp>(createHftaMapKernelsToGpu(map));
+  if (warpGroups)
+    pm.addPass(createHftaAddWarpGroupKernels());
   pm.addPass(createHftaKernelsToThreads());
   pm.addNestedPass<func::FuncOp>(createCanonicalizerPass());
   pm.addNestedPass<func::FuncOp>(createCSEPass());
@@ -27,22 +30,23 @@ static void addThreads(OpPassManager &pm, bool alwaysTogether) {
   pm.addNestedPass<func::FuncOp>(createCSEPass());
 }
 
-void hfta::buildLowerGpuKernelsPipeline(OpPassManager &pm) {
-  addThreads(pm, /*alwaysTogether=*/false);
+void hfta::buildLowerGpuKernelsPipeline(OpPassManager &pm,
+                                        const LowerGpuKernelsOptions &options) {
+  addThreads(pm, /*alwaysTogether=*/false, options.warpGroups);
   buildKernelLoopsPipeline(pm);
   pm.addPass(createConvertKernelsToNVVM());
 }
 
 void hfta::buildThreadsOnHostPipeline(OpPassManager &pm) {
-  addThreads(pm, /*alwaysTogether=*/true);
+  addThreads(pm, /*alwaysTogether=*/true, /*warpGroups=*/false);
   buildKernelFunctionsPipeline(pm);
   pm.addPass(createHftaEmulateGpu());
 }
 
 void hfta::registerLowerGpuKernelsPipelines() {
-  PassPipelineRegistration<>("hfta-lower-gpu-kernels",
-                             "Kernels on tensors to kernels of a GPU",
-                             buildLowerGpuKernelsPipeline);
+  PassPipelineRegistration<LowerGpuKernelsOptions>(
+      "hfta-lower-gpu-kernels", "Kernels on tensors to kernels of a GPU",
+      buildLowerGpuKernelsPipeline);
   PassPipelineRegistration<>(
       "hfta-threads-on-host",
       "Kernels on tensors to LLVM functions that do a GPU thread's work",

@@ -269,8 +269,15 @@ Value ProductTiles::add(Value lhs, Value rhs, Value sum) {
   return known.lookup(body->getTerminator()->getOperand(0));
 }
 
-SmallVector<Value> ProductTiles::addTerms(ArrayRef<Value> buffers,
-                                          ArrayRef<Value> before) {
+std::array<Value, 2> ProductTiles::findBuffers(Value step) {
+  std::array<Value, 2> buffers;
+  for (auto [side, buffer] : llvm::zip(sides, buffers))
+    buffer = apply(d0 % side.buffers, step);
+  return buffers;
+}
+
+SmallVector<Value> ProductTiles::addTerms(Value step, ArrayRef<Value> before) {
+  std::array<Value, 2> buffers = findBuffers(step);
   SmallVector<Value> sums(before);
   std::array<SmallVector<Value>, 2> places;
   for (auto [side, own] : llvm::zip(sides, places))
@@ -321,6 +328,7 @@ LogicalResult ProductTiles::addAll(SmallVector<Value> &sums) {
   Block *outer = std::exchange(block, loop.getBody());
   puller.enter(block, loop, /*isConditional=*/false, /*diverges=*/false);
   Value step = loop.getInductionVar();
+  beginTerms(step, SmallVector<Value>(loop.getRegionIterArgs()));
   if (failed(continueCopies(step)))
     return failure();
   Value next = apply(d0 + 1, step);
@@ -337,11 +345,8 @@ LogicalResult ProductTiles::addAll(SmallVector<Value> &sums) {
       return failure();
     own = *computed;
   }
-  SmallVector<Value> buffers;
-  for (const Side &side : sides)
-    buffers.push_back(apply(d0 % side.buffers, step));
   SmallVector<Value> added =
-      addTerms(buffers, SmallVector<Value>(loop.getRegionIterArgs()));
+      addTerms(step, SmallVector<Value>(loop.getRegionIterArgs()));
   for (auto [side, own] : llvm::zip(sides, elements))
     if (!side.isCopied)
       storeElements(side, own, apply((d0 + 1) % side.buffers, step));

@@ -99,9 +99,13 @@ protected:
   /// Stores a unit of elements, with this builder.
   virtual void storeUnit(OpBuilder &b, const Side &side, size_t number,
                          ArrayRef<Value> elements, Value buffer);
+  /// Begins to add a step's terms to the sums, as far as threads needn't wait
+  /// for it.
+  virtual void beginTerms(Value /*step*/, ArrayRef<Value> /*sums*/) {}
   /// Adds a step's terms, which are in one buffer of each side, to the sums.
-  virtual SmallVector<Value> addTerms(ArrayRef<Value> buffers,
-                                      ArrayRef<Value> sums);
+  virtual SmallVector<Value> addTerms(Value step, ArrayRef<Value> sums);
+  /// Of each side the buffer that has a step's terms.
+  std::array<Value, 2> findBuffers(Value step);
   /// Finds out where a side's units are.
   virtual LogicalResult prepare(Side &side);
   // Of sides that are copied: begins with the first steps, goes on while a step

@@ -23,9 +23,6 @@ static Attribute getSharedSpace(MLIRContext *context) {
   return IntegerAttr::get(IntegerType::get(context, 64), 3);
 }
 
-/// So that four elements can be read at once.
-static constexpr int64_t kAlignment = 16;
-
 static MemRefType getBytesType(int64_t bytes, MLIRContext *context) {
   return MemRefType::get({bytes}, IntegerType::get(context, 8),
                          MemRefLayoutAttrInterface(), getSharedSpace(context));
@@ -39,7 +36,7 @@ static MemRefType getSharedType(ArrayRef<int64_t> shape, Type elementType) {
 static int64_t countBytesOf(MemRefType type) {
   int64_t bits = type.getElementType().getIntOrFloatBitWidth();
   return llvm::alignTo(type.getNumElements() * llvm::divideCeil(bits, 8),
-                       kAlignment);
+                       SharedMemory::kAlignment);
 }
 
 /// The name stays open until the memory is declared.
@@ -85,7 +82,7 @@ void SharedMemory::declare(SymbolTable &symbols) {
   auto global = memref::GlobalOp::create(
       builder, kernel.getLoc(), "shared", builder.getStringAttr("private"),
       type, /*initial_value=*/builder.getUnitAttr(), /*constant=*/false,
-      builder.getI64IntegerAttr(kAlignment));
+      builder.getI64IntegerAttr(alignment));
   symbols.insert(global);
   for (Operation *op : views) {
     auto base = cast<memref::GetGlobalOp>(op);

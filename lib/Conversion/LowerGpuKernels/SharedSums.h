@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace mlir::hfta {
@@ -20,6 +21,9 @@ namespace mlir::hfta {
 /// begins with nothing that is known.
 class SharedMemory {
 public:
+  /// So that four elements can be read at once.
+  static constexpr int64_t kAlignment = 16;
+
   explicit SharedMemory(func::FuncOp kernel) : kernel(kernel) {}
 
   /// A part that nothing else gets. Built at the kernel's beginning.
@@ -29,6 +33,8 @@ public:
               int64_t offset = 0);
   /// What has been allocated, as neighbours of another type.
   Value viewAs(Value part, Type elementType);
+  /// Lets all of it begin at a multiple of so many bytes, a power of two.
+  void align(int64_t bytes) { alignment = std::max(alignment, bytes); }
   /// The symbol of all of it, once all is allocated.
   void declare(SymbolTable &symbols);
 
@@ -44,7 +50,7 @@ private:
 
   func::FuncOp kernel;
   SmallVector<Operation *> views;
-  int64_t bytes = 0;
+  int64_t bytes = 0, alignment = kAlignment;
 };
 
 /// Of each result of an op; 1 where it adds up nothing.

@@ -58,7 +58,10 @@ TensorTiles::TensorTiles(OpBuilder &builder, Block *block,
                    thread),
       factors(*TensorFactors::get(product.op)) {
   unit = kUnitWords * factors.ofWord();
-  llvm::for_each(sides, [&](Side &side) { chooseUnits(side); });
+  for (Side &side : sides) {
+    side.along = findAlong(op, *side.of, factors);
+    cutRows(side, countRowElements(side));
+  }
 }
 
 /// Whether a loop's number is itself one index, and part of no other one.
@@ -71,12 +74,17 @@ static bool isIndex(AffineMap map, unsigned loop) {
 }
 
 /// A unit never goes from one row of the side's last loop into the next one.
-void TensorTiles::chooseUnits(Side &side) {
-  std::optional<unsigned> loop = side.of->inside;
-  if (loop && op.getStaticLoopRanges()[*loop] % unit == 0 &&
-      isIndex(op.getMatchingIndexingMap(&op->getOpOperand(side.of->operand)),
-              *loop))
-    side.along = loop;
+std::optional<unsigned> TensorTiles::findAlong(linalg::GenericOp op,
+                                               const ProductSide &side,
+                                               const TensorFactors &factors) {
+  int64_t unit = kUnitWords * factors.ofWord();
+  std::optional<unsigned> loop = side.inside;
+  return loop && op.getStaticLoopRanges()[*loop] % unit == 0 &&
+                 isIndex(
+                     op.getMatchingIndexingMap(&op->getOpOperand(side.operand)),
+                     *loop)
+             ? loop
+             : std::nullopt;
 }
 
 /// Of each buffer all groups' rows.
@@ -96,7 +104,7 @@ TensorTiles::Place TensorTiles::placeAt(const Side &side, AffineExpr row,
                                         AffineExpr column, ArrayRef<Value> of,
                                         int64_t furtherRows,
                                         int64_t furtherColumns) {
-  int64_t ofRow = countRowElements(side), furtherUnits = furtherColumns / unit;
+  int64_t ofRow = getRowPart(side), furtherUnits = furtherColumns / unit;
   int64_t inLine = std::min(ofRow / unit, kLineUnits);
   AffineExpr own = column.floorDiv(unit) + furtherUnits % inLine;
   AffineExpr line = row.floorDiv(kLineUnits / inLine);
@@ -106,7 +114,12 @@ TensorTiles::Place TensorTiles::placeAt(const Side &side, AffineExpr row,
   AffineExpr ofGroup = builder.getAffineDimExpr(of.size() + 1);
   SmallVector<Value> operands(of);
   operands.append({other, group});
-  return {apply(ofGroup * countBufferElements(side) + row * ofRow +
+  AffineExpr before = builder.getAffineConstantExpr(0);
+  if (ofRow < countRowElements(side)) {
+    before = column.floorDiv(ofRow) * (ofRow * countRows(side));
+    own = own % (ofRow / unit);
+  }
+  return {apply(ofGroup * countBufferElements(side) + before + row * ofRow +
                     (own - own % inLine + moved) * unit + column % unit,
                 operands),
           furtherRows * ofRow + (furtherUnits - furtherUnits % inLine) * unit};
@@ -365,15 +378,15 @@ void TensorTiles::multiply(ArrayRef<Value> lhs, ArrayRef<Value> rhs,
                                         static_cast<int64_t>(i));
 }
 
-SmallVector<Value> TensorTiles::addTerms(ArrayRef<Value> buffers,
-                                         ArrayRef<Value> before) {
+SmallVector<Value> TensorTiles::addTerms(Value step, ArrayRef<Value> before) {
+  std::array<Value, 2> buffers = findBuffers(step);
   SmallVector<Value> sums(before);
   int64_t rows = tile.threadRows / 2, columns = tile.threadColumns / 2;
-  for (int64_t step = 0; step < tile.terms / factors.ofStep(); ++step) {
+  for (int64_t part = 0; part < tile.terms / factors.ofStep(); ++part) {
     SmallVector<SmallVector<Value>> lhs =
-        readFragments(sides[0], buffers[0], step);
+        readFragments(sides[0], buffers[0], part);
     SmallVector<SmallVector<Value>> rhs =
-        readFragments(sides[1], buffers[1], step);
+        readFragments(sides[1], buffers[1], part);
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < columns; ++j) {
         SmallVector<Value *> own;

@@ -46,22 +46,18 @@ protected:
   Value getNumber(const Side &side) override;
   void storeUnit(OpBuilder &b, const Side &side, size_t number,
                  ArrayRef<Value> elements, Value buffer) override;
-  SmallVector<Value> addTerms(ArrayRef<Value> buffers,
-                              ArrayRef<Value> sums) override;
+  SmallVector<Value> addTerms(Value step, ArrayRef<Value> sums) override;
   LogicalResult beginCopies() override;
   LogicalResult continueCopies(Value step) override;
   void waitForCopies() override;
 
-private:
-  /// So many elements behind the beginning of a side's buffer: those that a
-  /// thread has to compute, and others that are the same for all threads.
-  struct Place {
-    Value own;
-    int64_t further;
-  };
+  /// The loop along which neighbours on a side are neighbours in memory, whole
+  /// units of them; nothing where there is none.
+  static std::optional<unsigned> findAlong(linalg::GenericOp op,
+                                           const ProductSide &side,
+                                           const TensorFactors &factors);
 
   // Of what is shared of a side.
-  Type getSharedType() { return builder.getIntegerType(32 / factors.ofWord()); }
   int64_t countRows(const Side &side) const {
     return side.along ? tile.terms : side.tile;
   }
@@ -71,6 +67,26 @@ private:
   int64_t countBufferElements(const Side &side) const {
     return countRows(side) * countRowElements(side);
   }
+  /// So many neighbours in a row are followed by the next row's; behind those
+  /// of all rows come others. Whole rows unless they are cut.
+  int64_t getRowPart(const Side &side) const {
+    return rowParts[side.of->operand];
+  }
+  void cutRows(const Side &side, int64_t part) {
+    rowParts[side.of->operand] = part;
+  }
+
+  TensorFactors factors;
+
+private:
+  /// So many elements behind the beginning of a side's buffer: those that a
+  /// thread has to compute, and others that are the same for all threads.
+  struct Place {
+    Value own;
+    int64_t further;
+  };
+
+  Type getSharedType() { return builder.getIntegerType(32 / factors.ofWord()); }
   /// Whether a thread reads it word by word: those that `ldmatrix` would have
   /// to transpose it can't.
   bool isReadByWord(const Side &side) const {
@@ -93,7 +109,6 @@ private:
   }
   void chooseBuffers();
 
-  void chooseUnits(Side &side);
   int64_t countWarpPlaces(const Side &side) const;
   AffineExpr getWarp(const Side &side) const;
   AffineExpr getFirst(const Side &side) const;
@@ -110,7 +125,7 @@ private:
   void multiply(ArrayRef<Value> lhs, ArrayRef<Value> rhs,
                 MutableArrayRef<Value *> sums);
 
-  TensorFactors factors;
+  std::array<int64_t, 2> rowParts;
   /// In the thread's warp: its quad, and its number in that.
   Value quad, inQuad;
   /// Of both sides: the first place of the warp's part that the thread reads.

@@ -2,7 +2,7 @@
 
 // Threads that wait for each other call what the emulated driver says; what they
 // share is one memory, as large as the largest.
-// CHECK-DAG: llvm.mlir.global external @hfta_emulated_shared() {addr_space = 3 : i32, alignment = 64 : i64} : !llvm.array<96 x i8>
+// CHECK-DAG: llvm.mlir.global external @hfta_emulated_shared() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<96 x i8>
 // CHECK-DAG: llvm.mlir.global external constant @hfta_emulated_shared_bytes(96 : i64)
 // CHECK-DAG: llvm.mlir.global external @hfta_emulated_barrier() {{.*}} : !llvm.ptr
 // CHECK-NOT: @shared
@@ -107,6 +107,51 @@ llvm.func @copies(%from: !llvm.ptr<1>, %to: !llvm.ptr<3>, %some: i32) attributes
   nvvm.cp.async.shared.global %to, %from, 16, cache = cg : !llvm.ptr<3>, !llvm.ptr<1>
   nvvm.cp.async.commit.group
   nvvm.cp.async.wait.group 2
+  llvm.return
+}
+
+// -----
+
+// A warp group's products are begun with what its threads know of the sums, and told
+// where all that they share lies; the rows' operand lies as its rows do, the columns'
+// one with all columns of a term.
+// CHECK-LABEL: llvm.func internal @multiplies_shared(
+// CHECK-SAME: %[[LHS:[^ ,:]+]]: i64, %[[RHS:[^ ,:]+]]: i64
+// CHECK: %[[SUMS:.+]] = llvm.alloca %{{.+}} x !llvm.struct<(f32, f32, f32, f32)>
+// CHECK: llvm.mlir.addressof @hfta_emulated_fence
+// CHECK: llvm.call %{{.+}}() : !llvm.ptr, () -> ()
+// CHECK-NOT: nvvm
+// CHECK: llvm.store %{{.+}}, %[[SUMS]]
+// CHECK: %[[SHARED:.+]] = llvm.mlir.addressof @hfta_emulated_shared : !llvm.ptr<3>
+// CHECK: %[[FACTORS:.+]] = llvm.mlir.constant(0 : i{{.+}}) : i32
+// CHECK: %[[COLUMNS:.+]] = llvm.mlir.constant(8 : i{{.+}}) : i32
+// CHECK: %[[TRANSPOSED:.+]] = llvm.mlir.constant(2 : i{{.+}}) : i32
+// CHECK: %[[MEMORY:.+]] = llvm.addrspacecast %[[SHARED]] : !llvm.ptr<3> to !llvm.ptr
+// CHECK: %[[PLACE:.+]] = llvm.mlir.addressof @hfta_emulated_multiply_shared
+// CHECK: %[[MULTIPLY:.+]] = llvm.load %[[PLACE]]
+// CHECK: llvm.call %[[MULTIPLY]](%[[FACTORS]], %[[COLUMNS]], %[[TRANSPOSED]], %[[MEMORY]], %[[LHS]], %[[RHS]], %[[SUMS]])
+// CHECK: llvm.mlir.addressof @hfta_emulated_wait_for_products
+// CHECK: %[[KNOWN:.+]] = llvm.call %{{.+}}() : !llvm.ptr, () -> !llvm.ptr
+// CHECK: llvm.load %[[KNOWN]] : !llvm.ptr -> !llvm.struct<(f32, f32, f32, f32)>
+// CHECK: llvm.func @multiplies_shared$block(
+llvm.func @multiplies_shared(%lhs: i64, %rhs: i64, %x: !llvm.ptr) attributes {nvvm.kernel} {
+  %0 = llvm.load %x : !llvm.ptr -> !llvm.struct<(f32, f32, f32, f32)>
+  nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+  nvvm.wgmma.fence.aligned
+  %1 = nvvm.wgmma.mma_async %lhs, %rhs, %0, #nvvm.shape<m = 64, n = 8, k = 16>, D [<f32>, <one>], A [<bf16>, <one>, <row>], B [<bf16>, <one>, <row>] : !llvm.struct<(f32, f32, f32, f32)> -> !llvm.struct<(f32, f32, f32, f32)>
+  nvvm.wgmma.commit.group.sync.aligned
+  %2 = llvm.extractvalue %1[0] : !llvm.struct<(f32, f32, f32, f32)>
+  %3 = llvm.inline_asm has_side_effects "wgmma.wait_group.sync.aligned 0;", "=f,=f,=f,=f,0,1,2,3" %2, %2, %2, %2 : (f32, f32, f32, f32) -> !llvm.struct<(f32, f32, f32, f32)>
+  llvm.store %3, %x : !llvm.struct<(f32, f32, f32, f32)>, !llvm.ptr
+  llvm.return
+}
+
+// -----
+
+llvm.func @overwrites(%lhs: i64, %rhs: i64, %x: !llvm.ptr) attributes {nvvm.kernel} {
+  %0 = llvm.load %x : !llvm.ptr -> !llvm.struct<(f32, f32, f32, f32)>
+  // expected-error @+1 {{isn't emulated}}
+  %1 = nvvm.wgmma.mma_async %lhs, %rhs, %0, #nvvm.shape<m = 64, n = 8, k = 16>, D [<f32>, <zero>], A [<bf16>, <one>, <row>], B [<bf16>, <one>, <row>] : !llvm.struct<(f32, f32, f32, f32)> -> !llvm.struct<(f32, f32, f32, f32)>
   llvm.return
 }
 

@@ -1,0 +1,152 @@
+//===- WarpGroups.cpp - Products of what lies in shared memory ------------===//
+//
+// Where an operand's elements lie: "Parallel Thread Execution ISA",
+// "Asynchronous Warpgroup Level Matrix Instructions", "Shared Memory Matrix
+// Layout" and "Matrix Descriptor".
+//===----------------------------------------------------------------------===//
+
+#include "WarpGroups.h"
+#include "Fibers.h"
+#include "TensorCores.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+using namespace warp_groups;
+using mlir::hfta::emulated::Factors;
+
+/// Words of a row or column, and bytes of its elements of 16 bits.
+static constexpr unsigned kWords = 8, kHalf = 2;
+/// Rows in which the units of 16 bytes are turned alike.
+static constexpr unsigned kPattern = 8;
+/// Sums of a thread.
+static constexpr unsigned kMostSums = kMostColumns / 2;
+
+namespace {
+/// What a descriptor says: bits 0 to 13 the address, 16 to 29 how far it is to
+/// the next part of rows, 32 to 45 to the next 8 rows, all in units of 16
+/// bytes; 62 and 63 how long rows are.
+class Matrix {
+public:
+  Matrix(uint64_t descriptor, const void *shared, bool isTransposed)
+      : shared(static_cast<const char *>(shared)), isTransposed(isTransposed) {
+    auto read = [&](unsigned from) {
+      return static_cast<uint32_t>(descriptor >> from & 0x3FFF) * 16;
+    };
+    address = read(0);
+    leading = read(16);
+    stride = read(32);
+    // 0 would be rows of 16 bytes, which nothing turns.
+    auto turn = static_cast<uint32_t>(descriptor >> 62);
+    rowBytes = turn == 0 ? 16 : 256U >> turn;
+  }
+
+  /// The words of a place's factors.
+  void read(unsigned place, uint32_t *words) const {
+    if (!isTransposed) {
+      for (unsigned word = 0; word < kWords; ++word)
+        copy(place, word * 4, &words[word], 4);
+      return;
+    }
+    // A term's places of 16 bits, which are cut into rows.
+    unsigned ofRow = rowBytes / kHalf;
+    for (unsigned term = 0; term < 2 * kWords; ++term) {
+      uint16_t half;
+      copy(term, place % ofRow * kHalf, &half, kHalf, place / ofRow * leading);
+      uint32_t &word = words[term / 2];
+      word = term % 2 == 0 ? half : word | uint32_t(half) << 16;
+    }
+  }
+
+private:
+  /// Reads bytes of a row.
+  void copy(unsigned row, unsigned byte, void *to, unsigned count,
+            unsigned before = 0) const {
+    constexpr uint32_t kWindow = (1 << 18) - 1;
+    uint32_t at = address + before + row / kPattern * stride +
+                  row % kPattern * rowBytes + byte;
+    // The number of the line of 128 bytes turns the units of its rows.
+    at ^= at >> 3 & (rowBytes - 16);
+    // Descriptors have no more of an address than a GPU's shared memory has.
+    auto begin = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(shared));
+    std::memcpy(to, shared + ((at - begin) & kWindow), count);
+  }
+
+  const char *shared;
+  uint32_t address, leading, stride, rowBytes;
+  bool isTransposed;
+};
+
+struct Product {
+  Factors factors;
+  uint32_t columns;
+  Matrix lhs, rhs;
+};
+struct Thread {
+  std::vector<Product> begun;
+  float sums[kMostSums];
+  bool isFenced;
+};
+} // namespace
+
+static Thread threads[fibers::kMost];
+
+void warp_groups::fence() { threads[fibers::getThread()].isFenced = true; }
+
+const float *warp_groups::getUnknown() {
+  static const std::vector<float> unknown(
+      kMostSums, std::numeric_limits<float>::quiet_NaN());
+  return unknown.data();
+}
+
+const float *warp_groups::multiply(uint32_t factors, uint32_t columns,
+                                   uint32_t transposed, const void *shared,
+                                   uint64_t lhs, uint64_t rhs,
+                                   const float *sums) {
+  Thread &thread = threads[fibers::getThread()];
+  columns = std::min(columns, kMostColumns);
+  if (thread.begun.empty())
+    std::memcpy(thread.sums, thread.isFenced ? sums : getUnknown(),
+                columns / 2 * sizeof(float));
+  thread.begun.push_back({Factors(factors), columns,
+                          Matrix(lhs, shared, transposed & 1),
+                          Matrix(rhs, shared, transposed & 2)});
+  return getUnknown();
+}
+
+/// The thread's two rows, and of each 8 columns two neighbours.
+static void make(const Product &product, float *sums) {
+  unsigned number = fibers::getThread();
+  unsigned warp = number / fibers::kWarp % 4, inWarp = number % fibers::kWarp;
+  uint32_t lhs[2][kWords], rhs[kWords];
+  for (unsigned row = 0; row < 2; ++row)
+    product.lhs.read(warp * 16 + row * 8 + inWarp / 4, lhs[row]);
+  for (unsigned column = 0; column < product.columns / 4; ++column) {
+    product.rhs.read(column / 2 * 8 + inWarp % 4 * 2 + column % 2, rhs);
+    for (unsigned row = 0; row < 2; ++row) {
+      float &sum = sums[column / 2 * 4 + row * 2 + column % 2];
+      sum = tensor_cores::addProducts(tensor_cores::getChip(), product.factors,
+                                      lhs[row], rhs, sum);
+    }
+  }
+}
+
+const float *warp_groups::wait() {
+  Thread &thread = threads[fibers::getThread()];
+  // What lies where no memory is, is left by a jump: it isn't begun any more.
+  std::vector<Product> begun = std::move(thread.begun);
+  thread.begun.clear();
+  thread.isFenced = false;
+  for (const Product &product : begun)
+    make(product, thread.sums);
+  return thread.sums;
+}
+
+void warp_groups::forget() {
+  for (Thread &thread : threads) {
+    thread.begun.clear();
+    thread.isFenced = false;
+  }
+}

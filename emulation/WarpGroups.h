@@ -1,0 +1,48 @@
+//===- WarpGroups.h - Products of what lies in shared memory ----*- C++ -*-===//
+//
+// Warp groups begin products of matrices in shared memory and wait for them.
+// Nothing is read before they wait, so that who overwrites it too early changes
+// the sums; who reads sums too early finds NaNs.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_EMULATION_WARPGROUPS_H
+#define HFTA_EMULATION_WARPGROUPS_H
+
+#include "Hfta/Conversion/EmulatedImage.h"
+
+#include <cstdint>
+
+namespace warp_groups {
+
+/// Columns of a product at most.
+inline constexpr unsigned kMostColumns = 256;
+
+// Called by a thread of a block that runs (Fibers.h).
+
+/// What the thread wrote, and what its copies did, can be read by products.
+void fence();
+
+/// Begins a product of 64 rows and so many columns, of 8 words of factors each:
+/// `lhs` and `rhs` are descriptors of matrices in `shared`, and of `transposed`
+/// the first bit says that rows of the left one's memory are terms, not places,
+/// the second one that those of the right one's are. `sums` are those before of
+/// the thread, two for each 4 columns, or what the call before returned.
+/// Returns nothing that is known yet. Nothing is begun by who didn't call
+/// `fence` since it waited last.
+const float *multiply(uint32_t factors, uint32_t columns, uint32_t transposed,
+                      const void *shared, uint64_t lhs, uint64_t rhs,
+                      const float *sums);
+
+/// What is not known yet.
+const float *getUnknown();
+
+/// Makes all products that the thread has begun. Returns the sums, until it
+/// calls this again.
+const float *wait();
+
+/// Forgets all threads' products: another block begins.
+void forget();
+
+} // namespace warp_groups
+
+#endif // HFTA_EMULATION_WARPGROUPS_H

@@ -1,0 +1,246 @@
+//===- WarpGroupTiles.cpp - Products of warp groups -----------------------===//
+//
+// A warp group is told where operands lie by descriptors: "Parallel Thread
+// Execution ISA", "Asynchronous Warpgroup Level Matrix Instructions", "Shared
+// Memory Matrix Layout" and "Matrix Descriptor". What is shared has such a
+// layout already: rows of 32, 64 or 128 bytes whose units of 16 bytes are
+// turned by the number of their line of 128 bytes. Rows are a place's terms,
+// or, of elements of 16 bits, a term's places; wider ones of these are cut into
+// such parts, each of which has all terms (`getRowPart`).
+//
+// Which thread has which sums is as if each warp had 16 rows and all of its
+// group's columns of TensorTiles' small matrices.
+//===----------------------------------------------------------------------===//
+
+#include "WarpGroupTiles.h"
+#include "Hfta/Conversion/LowerGpuKernels.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// Of a warp group, and rows of its instructions' result.
+static constexpr int64_t kGroupThreads = 128, kGroupRows = 64;
+/// Columns of one: a multiple of the first number, at most the second.
+static constexpr int64_t kColumnUnit = 8, kMostColumns = 256;
+/// Of a row; and rows after which its units are turned the same again.
+static constexpr int64_t kLeastRowBytes = 32, kMostRowBytes = 128,
+                         kPatternRows = 8;
+static constexpr int64_t kPatternBytes = kMostRowBytes * kPatternRows;
+/// In which descriptors count.
+static constexpr int64_t kUnitBytes = 16;
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+std::optional<ProductTile>
+WarpGroupTiles::arrange(const ProductTile &tile, const KernelProduct &product) {
+  std::optional<TensorFactors> factors = TensorFactors::get(product.op);
+  int64_t threads = tile.countGroupThreads();
+  if (!factors || tile.rows % kGroupRows != 0 || threads % kGroupThreads != 0)
+    return std::nullopt;
+  int64_t above = tile.rows / kGroupRows, warpGroups = threads / kGroupThreads;
+  if (warpGroups % above != 0 || tile.columns % (warpGroups / above) != 0)
+    return std::nullopt;
+  int64_t columns = tile.columns / (warpGroups / above);
+  if (columns % kColumnUnit != 0 || columns > kMostColumns)
+    return std::nullopt;
+  for (const ProductSide *side : {&product.rows, &product.columns}) {
+    bool isAlong = findAlong(product.op, *side, *factors).has_value();
+    int64_t places = side == &product.rows ? kGroupRows : columns;
+    int64_t bytes = (isAlong ? places : tile.terms) * 4 / factors->ofWord();
+    // Those of one term have to be of 16 bits.
+    bool isWide = isAlong && factors->ofWord() == 1;
+    if (isWide || bytes < kLeastRowBytes || !llvm::isPowerOf2_64(bytes) ||
+        (!isAlong && bytes > kMostRowBytes))
+      return std::nullopt;
+  }
+  ProductTile arranged = tile;
+  arranged.threadRows = kGroupRows / 32;
+  arranged.threadColumns = columns / 4;
+  return arranged;
+}
+
+WarpGroupTiles::WarpGroupTiles(OpBuilder &builder, Block *block,
+                               ElementPuller &puller, SharedMemory &memory,
+                               const KernelProduct &product,
+                               const ProductTile &tile, ValueRange results,
+                               Value thread)
+    : TensorTiles(builder, block, puller, memory, product, tile, results,
+                  thread) {
+  int64_t most = kMostRowBytes * factors.ofWord() / 4;
+  for (const Side &side : sides)
+    if (side.along)
+      cutRows(side, std::min(countPlaces(side), most));
+}
+
+/// Of a warp group.
+int64_t WarpGroupTiles::countPlaces(const Side &side) const {
+  return side.of->operand == 0 ? kGroupRows : side.ofThread * 4;
+}
+
+/// Lines have to begin with the pattern by which hardware turns their units.
+void WarpGroupTiles::allocate() {
+  memory.align(kPatternBytes);
+  TensorTiles::allocate();
+}
+
+/// Other threads' copies and stores have to be there for what reads shared
+/// memory past the threads.
+void WarpGroupTiles::waitForCopies() {
+  TensorTiles::waitForCopies();
+  NVVM::FenceProxyOp::create(
+      builder, loc, NVVM::ProxyKind::async_shared,
+      NVVM::SharedSpaceAttr::get(builder.getContext(),
+                                 NVVM::SharedSpace::shared_cta));
+}
+
+//===----------------------------------------------------------------------===//
+// Descriptors
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// How memory's rows are turned, by their bytes.
+enum class Turn : uint64_t { of128 = 1, of64 = 2, of32 = 3 };
+} // namespace
+
+static Turn getTurn(int64_t rowBytes) {
+  return rowBytes == kMostRowBytes       ? Turn::of128
+         : rowBytes == kMostRowBytes / 2 ? Turn::of64
+                                         : Turn::of32;
+}
+
+/// Where in shared memory a warp group's part of a buffer begins, in units.
+Value WarpGroupTiles::findBegin(const Side &side, Value buffer) {
+  int64_t elementBytes = 4 / factors.ofWord();
+  int64_t bufferUnits = countBufferElements(side) * elementBytes / kUnitBytes;
+  int64_t rowUnits = countRowBytes(side) / kUnitBytes;
+  int64_t above = tile.rows / kGroupRows, places = countPlaces(side);
+  AffineExpr warpGroup = d0.floorDiv(kGroupThreads);
+  AffineExpr part =
+      side.of->operand == 0 ? warpGroup % above : warpGroup.floorDiv(above);
+  // Of terms' rows a part of a row is followed by those of all others.
+  int64_t partUnits = side.along
+                          ? places / getRowPart(side) * tile.terms * rowUnits
+                          : places * rowUnits;
+  AffineExpr ofGroup = builder.getAffineDimExpr(2);
+  Value begin =
+      apply(part * partUnits + (d1 * tile.groups + ofGroup) * bufferUnits,
+            {inGroup, buffer, group});
+  toEnd();
+  Value address =
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, side.memory);
+  Value unit = arith::ConstantIndexOp::create(builder, loc, kUnitBytes);
+  address = arith::DivUIOp::create(builder, loc, address, unit);
+  return arith::AddIOp::create(builder, loc, address, begin);
+}
+
+/// A descriptor of the terms of one of a step's instructions, of what begins
+/// there.
+Value WarpGroupTiles::describe(const Side &side, Value begin, int64_t part) {
+  constexpr int64_t kAddressBits = 14;
+  int64_t rowUnits = countRowBytes(side) / kUnitBytes;
+  int64_t terms = factors.ofStep();
+  int64_t stepUnits =
+      side.along ? part * terms * rowUnits : part * terms / unit;
+  // From one part of rows to the next one, and from 8 rows to the next ones.
+  uint64_t leading = side.along ? tile.terms * rowUnits : 1;
+  uint64_t stride = kPatternRows * rowUnits;
+  uint64_t fixed = leading << 16 | stride << 32 |
+                   static_cast<uint64_t>(getTurn(countRowBytes(side))) << 62;
+  auto constant = [&](uint64_t value) -> Value {
+    return arith::ConstantOp::create(
+        builder, loc, builder.getI64IntegerAttr(static_cast<int64_t>(value)));
+  };
+  Value offset = arith::ConstantIndexOp::create(builder, loc, stepUnits);
+  Value at = arith::AddIOp::create(builder, loc, begin, offset);
+  at = arith::IndexCastUIOp::create(builder, loc, builder.getI64Type(), at);
+  at = arith::AndIOp::create(builder, loc, at,
+                             constant((1 << kAddressBits) - 1));
+  return arith::OrIOp::create(builder, loc, at, constant(fixed));
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// Waits for all products that the thread's group has begun. The sums go
+/// through it, so that nobody reads them before.
+static Value waitForSums(OpBuilder &builder, Location loc, Value sums) {
+  auto type = cast<LLVM::LLVMStructType>(sums.getType());
+  SmallVector<Value> operands;
+  std::string results, ties;
+  for (size_t i = 0; i < type.getBody().size(); ++i) {
+    operands.push_back(LLVM::ExtractValueOp::create(builder, loc, sums,
+                                                    static_cast<int64_t>(i)));
+    results += "=f,";
+    ties += std::to_string(i) + ",";
+  }
+  return LLVM::InlineAsmOp::create(
+             builder, loc, type, operands, kWaitForProducts,
+             results + ties + "~{memory}", /*has_side_effects=*/true,
+             /*is_align_stack=*/false, LLVM::TailCallKind::None,
+             LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
+}
+
+/// The number of a thread's sum in an instruction's result: pairs of
+/// neighbours, of the upper row and of the lower one, every 8 columns.
+static int64_t getNumberOf(int64_t row, int64_t column) {
+  return column / 2 * 4 + row * 2 + column % 2;
+}
+
+void WarpGroupTiles::beginTerms(Value step, ArrayRef<Value> before) {
+  std::array<Value, 2> begins;
+  for (auto [side, buffer, begin] : llvm::zip(sides, findBuffers(step), begins))
+    begin = findBegin(side, buffer);
+  toEnd();
+  auto type = LLVM::LLVMStructType::getLiteral(
+      builder.getContext(), SmallVector<Type>(before.size(), sumType));
+  Value sums = LLVM::PoisonOp::create(builder, loc, type);
+  for (int64_t i = 0; i < tile.threadRows; ++i)
+    for (int64_t j = 0; j < tile.threadColumns; ++j)
+      sums = LLVM::InsertValueOp::create(builder, loc, sums,
+                                         before[i * tile.threadColumns + j],
+                                         getNumberOf(i, j));
+  NVVM::WGMMATypes factor = factors.type.isTF32()  ? NVVM::WGMMATypes::tf32
+                            : factors.type.isF16() ? NVVM::WGMMATypes::f16
+                                                   : NVVM::WGMMATypes::bf16;
+  auto getLayout = [&](unsigned number) {
+    bool isRow = (number == 0) != sides[number].along.has_value();
+    return isRow ? NVVM::MMALayout::row : NVVM::MMALayout::col;
+  };
+  auto shape = NVVM::MMAShapeAttr::get(builder.getContext(), kGroupRows,
+                                       countPlaces(sides[1]), factors.ofStep());
+  NVVM::WgmmaFenceAlignedOp::create(builder, loc);
+  for (int64_t part = 0; part < tile.terms / factors.ofStep(); ++part) {
+    Value lhs = describe(sides[0], begins[0], part);
+    Value rhs = describe(sides[1], begins[1], part);
+    sums = NVVM::WgmmaMmaAsyncOp::create(
+        builder, loc, type, sums, lhs, rhs, shape, factor, factor,
+        NVVM::WGMMATypes::f32, NVVM::WGMMAScaleOut::one,
+        NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one, getLayout(0),
+        getLayout(1), NVVM::MMAIntOverflowAttr());
+  }
+  NVVM::WgmmaGroupSyncAlignedOp::create(builder, loc);
+  begun = sums;
+}
+
+SmallVector<Value> WarpGroupTiles::addTerms(Value /*step*/,
+                                            ArrayRef<Value> /*before*/) {
+  toEnd();
+  Value sums = waitForSums(builder, loc, begun);
+  SmallVector<Value> own;
+  for (int64_t i = 0; i < tile.threadRows; ++i)
+    for (int64_t j = 0; j < tile.threadColumns; ++j)
+      own.push_back(
+          LLVM::ExtractValueOp::create(builder, loc, sums, getNumberOf(i, j)));
+  return own;
+}

@@ -1,0 +1,49 @@
+//===- WarpGroupTiles.h - Products of warp groups ---------------*- C++ -*-===//
+//
+// Four neighbouring warps multiply what lies in shared memory, 64 rows of it
+// and up to 256 columns, without reading it into registers (`wgmma`, of sm_90a
+// alone). Sums have the bits that `mma.sync` gives them there: both add up as
+// many terms at once, in the same order.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_WARPGROUPTILES_H
+#define HFTA_LIB_CONVERSION_LOWERGPUKERNELS_WARPGROUPTILES_H
+
+#include "TensorTiles.h"
+
+namespace mlir::hfta {
+
+/// Tiles whose warp groups have 64 rows each, and all columns or a part of
+/// them. A thread has two rows of these.
+class WarpGroupTiles : public TensorTiles {
+public:
+  WarpGroupTiles(OpBuilder &builder, Block *block, ElementPuller &puller,
+                 SharedMemory &memory, const KernelProduct &product,
+                 const ProductTile &tile, ValueRange results, Value thread);
+
+  /// The same tile, of as many threads, with the elements of each where warp
+  /// groups have them; nothing where these can't compute it.
+  static std::optional<ProductTile> arrange(const ProductTile &tile,
+                                            const KernelProduct &product);
+
+protected:
+  void allocate() override;
+  void beginTerms(Value step, ArrayRef<Value> sums) override;
+  SmallVector<Value> addTerms(Value step, ArrayRef<Value> sums) override;
+  void waitForCopies() override;
+
+private:
+  int64_t countRowBytes(const Side &side) const {
+    return getRowPart(side) * 4 / factors.ofWord();
+  }
+  int64_t countPlaces(const Side &side) const;
+  Value findBegin(const Side &side, Value buffer);
+  Value describe(const Side &side, Value begin, int64_t part);
+
+  /// The sums of a step, of which nobody knows yet what they are.
+  Value begun;
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_CONVERSION_LOWERGPUKERNELS_WARPGROUPTILES_H

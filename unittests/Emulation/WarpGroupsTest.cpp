@@ -1,0 +1,185 @@
+//===- WarpGroupsTest.cpp - Products of what lies in shared memory --------===//
+
+#include "WarpGroups.h"
+#include "Fibers.h"
+#include "TensorCores.h"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+using mlir::hfta::emulated::Factors;
+
+namespace {
+
+constexpr unsigned kThreads = 128, kRows = 64;
+
+uint32_t getBits(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+
+/// How one operand lies in shared memory: rows of so many bytes, of a place's
+/// terms, or of a term's places.
+struct Layout {
+  unsigned places, rowBytes;
+  bool isTransposed;
+};
+
+/// Two operands of small numbers, which are exact in all formats, and what a
+/// warp group makes of them.
+struct Product {
+  Layout layouts[2];
+  Factors factors;
+  unsigned terms, elementBytes;
+  alignas(1024) unsigned char shared[65536];
+  std::vector<float> sides[2];
+  float sums[kThreads][warp_groups::kMostColumns / 2];
+  unsigned next = 0;
+  bool isFenced = true, isOverwritten = false;
+
+  Product(Layout lhs, Layout rhs, Factors factors)
+      : layouts{lhs, rhs}, factors(factors),
+        terms(factors == Factors::kTf32 ? 16 : 32),
+        elementBytes(factors == Factors::kTf32 ? 4 : 2), shared(), sums() {
+    for (unsigned side = 0; side < 2; ++side)
+      for (unsigned place = 0; place < layouts[side].places; ++place)
+        for (unsigned term = 0; term < terms; ++term) {
+          sides[side].push_back(float((place * 7 + term * (3 + side)) % 11) -
+                                5);
+          put(side, place, term);
+        }
+  }
+
+  unsigned getBegin(unsigned side) const { return side * 32768; }
+
+  /// Bytes of a term's or place's rows, and from 8 of them to the next ones.
+  unsigned getStride(unsigned side) const { return 8 * layouts[side].rowBytes; }
+
+  /// From one part of rows, of a term's places, to the next one.
+  unsigned getLeading(unsigned side) const {
+    return terms * layouts[side].rowBytes;
+  }
+
+  void put(unsigned side, unsigned place, unsigned term) {
+    const Layout &layout = layouts[side];
+    unsigned ofRow = layout.rowBytes / elementBytes;
+    unsigned row = layout.isTransposed ? term : place;
+    unsigned column = layout.isTransposed ? place : term;
+    unsigned at = getBegin(side) + column / ofRow * getLeading(side) +
+                  row / 8 * getStride(side) + row % 8 * layout.rowBytes;
+    // Units of 16 bytes change places by the number of their line of 128.
+    unsigned unit = column % ofRow * elementBytes / 16;
+    unsigned line = row % 8 * layout.rowBytes / 128;
+    unsigned turned = unit ^ line % (layout.rowBytes / 16);
+    at += turned * 16 + column % ofRow * elementBytes % 16;
+    uint32_t bits = getBits(sides[side].back());
+    if (elementBytes == 2)
+      bits >>= 16;
+    std::memcpy(shared + at, &bits, elementBytes);
+  }
+
+  /// Of a step's terms.
+  uint64_t describe(unsigned side, unsigned step) const {
+    const Layout &layout = layouts[side];
+    unsigned stepTerms = 32 / elementBytes;
+    auto begin = reinterpret_cast<uintptr_t>(shared) + getBegin(side);
+    begin +=
+        layout.isTransposed ? step * stepTerms * layout.rowBytes : step * 32;
+    uint64_t turn = layout.rowBytes == 128 ? 1 : layout.rowBytes == 64 ? 2 : 3;
+    return (begin >> 4 & 0x3FFF) | uint64_t(getLeading(side) / 16) << 16 |
+           uint64_t(getStride(side) / 16) << 32 | turn << 62;
+  }
+
+  float compute(unsigned row, unsigned column) const {
+    float sum = 1;
+    for (unsigned term = 0; term < terms; ++term)
+      sum += sides[0][row * terms + term] * sides[1][column * terms + term];
+    return sum;
+  }
+
+  void run() {
+    warp_groups::forget();
+    ASSERT_TRUE(fibers::run(kThreads, runThread, chooseThread, this));
+  }
+
+  static void runThread(void *argument) {
+    auto &product = *static_cast<Product *>(argument);
+    unsigned columns = product.layouts[1].places;
+    std::vector<float> before(columns / 2, 1);
+    if (product.isFenced)
+      warp_groups::fence();
+    fibers::wait();
+    const float *sums = before.data();
+    for (unsigned step = 0; step < 2; ++step) {
+      sums = warp_groups::multiply(unsigned(product.factors), columns,
+                                   product.layouts[0].isTransposed +
+                                       2 * product.layouts[1].isTransposed,
+                                   product.shared, product.describe(0, step),
+                                   product.describe(1, step), sums);
+      EXPECT_TRUE(std::isnan(sums[0]));
+    }
+    fibers::wait();
+    if (product.isOverwritten)
+      std::memset(product.shared, 0xFF, sizeof(product.shared));
+    sums = warp_groups::wait();
+    std::memcpy(product.sums[fibers::getThread()], sums,
+                columns / 2 * sizeof(float));
+  }
+
+  static unsigned chooseThread(void *argument) {
+    return static_cast<Product *>(argument)->next++ % kThreads;
+  }
+};
+
+void check(Layout lhs, Layout rhs, Factors factors) {
+  Product product(lhs, rhs, factors);
+  product.run();
+  for (unsigned thread = 0; thread < kThreads; ++thread)
+    for (unsigned i = 0; i < rhs.places / 2; ++i) {
+      unsigned row = thread / 32 * 16 + thread % 32 / 4 + i / 2 % 2 * 8;
+      unsigned column = i / 4 * 8 + thread % 4 * 2 + i % 2;
+      ASSERT_EQ(product.sums[thread][i], product.compute(row, column))
+          << "row " << row << ", column " << column;
+    }
+}
+
+class WarpGroups : public testing::Test {
+protected:
+  void SetUp() override { tensor_cores::setChip(tensor_cores::Chip::get(9)); }
+};
+
+TEST_F(WarpGroups, MultiplyRowsOfTerms) {
+  for (unsigned columns : {8U, 24U, 128U, 256U})
+    check({kRows, 64, false}, {columns, 64, false}, Factors::kBf16);
+}
+
+TEST_F(WarpGroups, MultiplyRowsOfPlaces) {
+  check({kRows, 128, true}, {64, 128, true}, Factors::kBf16);
+  check({kRows, 128, true}, {256, 128, true}, Factors::kBf16);
+  check({kRows, 64, false}, {32, 64, true}, Factors::kBf16);
+  check({kRows, 128, true}, {16, 32, true}, Factors::kBf16);
+}
+
+TEST_F(WarpGroups, MultiplyTf32) {
+  check({kRows, 64, false}, {32, 64, false}, Factors::kTf32);
+}
+
+TEST_F(WarpGroups, ReadNothingBeforeTheyWait) {
+  Product product({kRows, 64, false}, {8, 64, false}, Factors::kBf16);
+  product.isOverwritten = true;
+  product.run();
+  EXPECT_TRUE(std::isnan(product.sums[0][0]));
+}
+
+TEST_F(WarpGroups, KnowNothingWithoutAFence) {
+  Product product({kRows, 64, false}, {8, 64, false}, Factors::kBf16);
+  product.isFenced = false;
+  product.run();
+  EXPECT_TRUE(std::isnan(product.sums[0][0]));
+}
+
+} // namespace

@@ -1,0 +1,350 @@
+//===- WarpGroupTilesTest.cpp - Tiles that warp groups compute ------------===//
+//
+// Of a product's tile in whatever shape and wherever its operands lie, warp
+// groups make the bits that warps make of it on the same chip.
+//===----------------------------------------------------------------------===//
+
+#include "Fibers.h"
+#include "Hfta/Conversion/LowerGpuKernels.h"
+#include "Hfta/Conversion/LowerKernels.h"
+#include "Hfta/InitAll.h"
+#include "ThreadCalls.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/ExecutionEngine/ExecutionEngine.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/TargetSelect.h"
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+namespace {
+
+/// A product of two matrices. A side whose rows are terms has its places beside
+/// each other in memory.
+struct TileCase {
+  int64_t rows, columns, terms;
+  std::array<int64_t, 6> tile;
+  bool lhsIsTurned, rhsIsTurned;
+  std::string stored, factors; ///< types
+};
+
+std::ostream &operator<<(std::ostream &os, const TileCase &tiles) {
+  os << tiles.factors << " of " << tiles.stored << ", " << tiles.rows << " x "
+     << tiles.columns << " x " << tiles.terms << " in";
+  for (int64_t number : tiles.tile)
+    os << " " << number;
+  return os << (tiles.lhsIsTurned ? ", lhs turned" : "")
+            << (tiles.rhsIsTurned ? ", rhs turned" : "");
+}
+
+std::string printShape(int64_t places, int64_t terms, bool isTurned) {
+  return isTurned ? llvm::formatv("{0}x{1}", terms, places).str()
+                  : llvm::formatv("{0}x{1}", places, terms).str();
+}
+
+/// Makes an operand %NAME_wide of f32, where it is stored otherwise.
+std::string printOperand(const std::string &name, const std::string &shape,
+                         const std::string &stored) {
+  if (stored == "f32")
+    return "";
+  return llvm::formatv(R"(
+  %{0}_empty = tensor.empty() : tensor<{1}xf32>
+  %{0}_wide = linalg.generic {{
+      indexing_maps = [affine_map<(a, b) -> (a, b)>,
+                       affine_map<(a, b) -> (a, b)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%{0} : tensor<{1}x{2}>) outs(%{0}_empty : tensor<{1}xf32>) {{
+  ^bb0(%x: {2}, %y: f32):
+    %z = arith.extf %x : {2} to f32
+    linalg.yield %z : f32
+  } -> tensor<{1}xf32>
+)",
+                       name, shape, stored);
+}
+
+std::string printKernel(const TileCase &tiles) {
+  std::string lhs = printShape(tiles.rows, tiles.terms, tiles.lhsIsTurned);
+  std::string rhs = printShape(tiles.columns, tiles.terms, tiles.rhsIsTurned);
+  std::string result = llvm::formatv("{0}x{1}", tiles.rows, tiles.columns);
+  const std::array<int64_t, 6> &tile = tiles.tile;
+  std::string text = llvm::formatv(
+      "func.func private @product(%lhs: tensor<{0}x{3}>, %rhs: "
+      "tensor<{1}x{3}>) -> tensor<{2}xf32> attributes {{hfta.kernel, "
+      "hfta.ties = array<i64: -1>} {{\n",
+      lhs, rhs, result, tiles.stored);
+  text += printOperand("lhs", lhs, tiles.stored);
+  text += printOperand("rhs", rhs, tiles.stored);
+  text += llvm::formatv(R"(
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<{0}xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<{0}xf32>)
+      -> tensor<{0}xf32>
+  %product = linalg.generic {{hfta.multiply = {1}, hfta.tile =
+      array<i64: {2}, {3}, {4}, {5}, {6}, {7}>, )",
+                        result, tiles.factors, tile[0], tile[1], tile[2],
+                        tile[3], tile[4], tile[5]);
+  text += llvm::formatv(R"(
+      indexing_maps = [affine_map<(m, n, k) -> ({0})>,
+                       affine_map<(m, n, k) -> ({1})>,
+                       affine_map<(m, n, k) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%lhs{5}, %rhs{5} : tensor<{2}xf32>, tensor<{3}xf32>)
+      outs(%zeros : tensor<{4}xf32>) {{
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = math.fma %x, %y, %sum : f32
+    linalg.yield %next : f32
+  } -> tensor<{4}xf32>
+  return %product : tensor<{4}xf32>
+}
+)",
+                        tiles.lhsIsTurned ? "k, m" : "m, k",
+                        tiles.rhsIsTurned ? "k, n" : "n, k", lhs, rhs, result,
+                        tiles.stored == "f32" ? "" : "_wide");
+  return text;
+}
+
+/// The kernel as warps and as warp groups compute it, in this process.
+class Kernels {
+public:
+  bool compile(const std::string &text);
+  /// Runs all blocks. False if threads wait for each other for ever.
+  bool run(const std::string &name, void *const *buffers);
+
+private:
+  using Entry = void (*)(void *const *, int64_t, void *);
+
+  LogicalResult lower();
+  void *find(const std::string &symbol);
+
+  MLIRContext context{[] {
+    DialectRegistry registry;
+    registerAllDialects(registry);
+    return registry;
+  }()};
+  OwningOpRef<ModuleOp> module;
+  std::unique_ptr<ExecutionEngine> engine;
+};
+
+LogicalResult Kernels::lower() {
+  PassManager pm(&context);
+  pm.addPass(createHftaAddWarpGroupKernels());
+  pm.addPass(createHftaKernelsToThreads());
+  pm.addNestedPass<func::FuncOp>(createCanonicalizerPass());
+  pm.addNestedPass<func::FuncOp>(createCSEPass());
+  buildKernelFunctionsPipeline(pm);
+  pm.addPass(createHftaEmulateGpu());
+  return pm.run(*module);
+}
+
+void *Kernels::find(const std::string &symbol) {
+  llvm::Expected<void *> found = engine->lookup(symbol);
+  if (found)
+    return *found;
+  llvm::errs() << llvm::toString(found.takeError()) << "\n";
+  return nullptr;
+}
+
+bool Kernels::compile(const std::string &text) {
+  module = parseSourceString<ModuleOp>(text, &context);
+  if (!module || failed(lower()))
+    return false;
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  ExecutionEngineOptions options;
+  options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Default;
+  llvm::Expected<std::unique_ptr<ExecutionEngine>> made =
+      ExecutionEngine::create(*module, options);
+  if (!made) {
+    llvm::errs() << llvm::toString(made.takeError()) << "\n";
+    return false;
+  }
+  engine = std::move(*made);
+  for (const emulation::ThreadCall &call : emulation::getThreadCalls(
+           fibers::wait, async_copies::wait, warp_groups::wait)) {
+    auto *place = static_cast<void (**)()>(find(call.symbol));
+    if (!place)
+      return false;
+    *place = call.function;
+  }
+  return true;
+}
+
+/// A block that runs.
+struct Block {
+  void (*entry)(void *const *, int64_t, void *);
+  void *const *buffers;
+  int64_t first;
+  unsigned threads, next, current;
+};
+
+void runThread(void *argument) {
+  auto *block = static_cast<Block *>(argument);
+  block->entry(block->buffers, block->first + block->current, nullptr);
+}
+
+/// The last one first.
+unsigned chooseThread(void *argument) {
+  auto *block = static_cast<Block *>(argument);
+  block->current = block->threads - 1 - block->next;
+  block->next = (block->next + 1) % block->threads;
+  return block->current;
+}
+
+bool Kernels::run(const std::string &name, void *const *buffers) {
+  auto entry = reinterpret_cast<Entry>(find(name + "/entry"));
+  void *shared = find(emulated::kShared);
+  auto *bytes = static_cast<uint64_t *>(find(emulated::kSharedBytes));
+  auto function = module->lookupSymbol<LLVM::LLVMFuncOp>(name);
+  if (!entry || !shared || !bytes || !function)
+    return false;
+  int64_t items = function->getAttrOfType<IntegerAttr>(kItemsAttrName).getInt();
+  int64_t threads =
+      function->getAttrOfType<IntegerAttr>(kBlockThreadsAttrName).getInt();
+  for (int64_t item = 0; item < items; item += threads) {
+    std::memset(shared, 0xFF, *bytes);
+    async_copies::forget();
+    warp_groups::forget();
+    Block block = {entry, buffers, item, unsigned(threads), 0, 0};
+    if (!fibers::run(block.threads, runThread, chooseThread, &block))
+      return false;
+  }
+  return true;
+}
+
+/// A stored number, of few bits, which each format holds.
+void store(const std::string &type, float number, int64_t at, char *to) {
+  uint32_t bits;
+  std::memcpy(&bits, &number, sizeof(bits));
+  if (type == "f32") {
+    std::memcpy(to + 4 * at, &bits, 4);
+    return;
+  }
+  auto half = uint16_t(bits >> 16);
+  if (type == "f16") {
+    // 5 bits of exponent, and of the fraction the first ones.
+    int exponent = int(bits >> 23 & 0xFF) - 127 + 15;
+    half = number == 0
+               ? 0
+               : uint16_t((bits >> 31) << 15 | unsigned(exponent) << 10 |
+                          (bits >> 13 & 0x3FF));
+  }
+  std::memcpy(to + 2 * at, &half, 2);
+}
+
+class WarpGroupTiles : public testing::TestWithParam<TileCase> {};
+
+TEST_P(WarpGroupTiles, HaveTheBitsOfWarps) {
+  const TileCase &tiles = GetParam();
+  tensor_cores::setChip(tensor_cores::Chip::get(9));
+  Kernels kernels;
+  ASSERT_TRUE(kernels.compile(printKernel(tiles)));
+  // Of so different sizes that the order of terms changes bits.
+  std::mt19937 random(1);
+  auto draw = [&] {
+    float size = std::ldexp(1.0F, int(random() % 8) - 4);
+    return (float(random() % 33) - 16) * size / 16;
+  };
+  size_t bytes = tiles.stored == "f32" ? 4 : 2;
+  std::vector<float> numbers[2];
+  std::vector<char> operands[2];
+  int64_t places[2] = {tiles.rows, tiles.columns};
+  bool isTurned[2] = {tiles.lhsIsTurned, tiles.rhsIsTurned};
+  for (unsigned side = 0; side < 2; ++side) {
+    operands[side].resize(places[side] * tiles.terms * bytes);
+    for (int64_t place = 0; place < places[side]; ++place)
+      for (int64_t term = 0; term < tiles.terms; ++term) {
+        numbers[side].push_back(draw());
+        int64_t at = isTurned[side] ? term * places[side] + place
+                                    : place * tiles.terms + term;
+        store(tiles.stored, numbers[side].back(), at, operands[side].data());
+      }
+  }
+  std::vector<float> sums[2];
+  for (std::vector<float> &own : sums)
+    own.assign(tiles.rows * tiles.columns, NAN);
+  const char *names[2] = {"product", "product/warp_groups"};
+  for (unsigned i = 0; i < 2; ++i) {
+    void *buffers[] = {operands[0].data(), operands[1].data(), sums[i].data()};
+    ASSERT_TRUE(kernels.run(names[i], buffers)) << names[i];
+  }
+  EXPECT_EQ(0, std::memcmp(sums[0].data(), sums[1].data(),
+                           sums[0].size() * sizeof(float)));
+  for (int64_t row = 0; row < tiles.rows; ++row)
+    for (int64_t column = 0; column < tiles.columns; ++column) {
+      double sum = 0, size = 0;
+      for (int64_t term = 0; term < tiles.terms; ++term) {
+        double product = double(numbers[0][row * tiles.terms + term]) *
+                         numbers[1][column * tiles.terms + term];
+        sum += product;
+        size += std::abs(product);
+      }
+      ASSERT_NEAR(sums[1][row * tiles.columns + column], sum,
+                  1e-6 * size + 1e-30)
+          << "row " << row << ", column " << column;
+    }
+}
+
+/// All tiles with 64 rows or more, where operands lie in each way.
+std::vector<TileCase> getTiles() {
+  std::vector<TileCase> cases;
+  const std::array<int64_t, 5> shapes[] = {
+      {128, 128, 16, 8, 8}, {128, 64, 16, 4, 8}, {64, 128, 16, 4, 8},
+      {64, 64, 16, 4, 4},   {128, 32, 16, 4, 4}, {64, 32, 32, 2, 4},
+      {64, 16, 32, 2, 2}};
+  for (const auto &[rows, columns, words, threadRows, threadColumns] : shapes)
+    for (unsigned turned = 0; turned < 4; ++turned) {
+      // Places of one term of two warp groups with 8 columns each aren't read.
+      if (columns == 16 && turned / 2 == 1)
+        continue;
+      cases.push_back({rows + 8,
+                       columns + 8,
+                       80,
+                       {rows, columns, words * 2, threadRows, threadColumns, 1},
+                       turned % 2 == 1,
+                       turned / 2 == 1,
+                       "bf16",
+                       "bf16"});
+    }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Bf16, WarpGroupTiles, testing::ValuesIn(getTiles()));
+
+INSTANTIATE_TEST_SUITE_P(
+    Others, WarpGroupTiles,
+    testing::Values(
+        // Two groups of threads, which have half of the terms each.
+        TileCase{
+            64, 64, 200, {64, 64, 16, 4, 4, 2}, false, true, "bf16", "bf16"},
+        TileCase{
+            72, 32, 200, {64, 32, 16, 2, 4, 4}, true, false, "bf16", "bf16"},
+        // Few terms, and of an odd number.
+        TileCase{64, 64, 16, {64, 64, 16, 4, 4, 1}, true, true, "bf16", "bf16"},
+        TileCase{
+            64, 64, 37, {64, 64, 32, 4, 4, 1}, false, false, "bf16", "bf16"},
+        // One side's places aren't whole units.
+        TileCase{68, 60, 40, {64, 64, 32, 4, 4, 1}, true, true, "bf16", "bf16"},
+        // What is stored wider is narrowed where it is shared.
+        TileCase{
+            128, 64, 64, {128, 64, 32, 4, 8, 1}, false, true, "f32", "bf16"},
+        TileCase{
+            128, 64, 64, {128, 64, 32, 4, 8, 1}, true, false, "f16", "f16"},
+        TileCase{64, 64, 64, {64, 64, 32, 4, 4, 1}, false, false, "f16", "f16"},
+        TileCase{
+            128, 128, 48, {128, 128, 16, 8, 8, 1}, false, false, "f32", "tf32"},
+        TileCase{
+            64, 40, 100, {64, 32, 32, 2, 4, 1}, false, false, "f32", "tf32"},
+        TileCase{
+            64, 16, 72, {64, 16, 32, 2, 2, 1}, false, false, "f32", "tf32"}));
+
+} // namespace
