@@ -306,6 +306,9 @@ ExitCode Compiler::runPasses(const PhaseInfo &before, const PhaseInfo &phase) {
   settings.cuts = options.cuts;
   settings.plansMemory = plansMemory;
   settings.byElements = options.target == TargetKind::cuda;
+  settings.warpGroups = llvm::any_of(options.chips, [](llvm::StringRef chip) {
+    return findGpuChip(chip)->hasWarpGroups;
+  });
   settings.accumulates = accumulates(options.emit);
   settings.verifySums = std::getenv("HFTA_VERIFY_SUMS") != nullptr;
   FailureOr<Job> job = Job::read(*loaded.module);

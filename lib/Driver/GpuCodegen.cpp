@@ -10,6 +10,7 @@
 #include "RunProgram.h"
 #include "hfta/program.h"
 
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
 
@@ -115,8 +116,9 @@ GpuCodeGenerator::createMachine(llvm::StringRef chip) const {
   return createTargetMachine(kGpuTriple, chip, findGpuChip(chip)->llvmFeatures);
 }
 
-llvm::Error GpuCodeGenerator::optimize(llvm::Module &module) const {
-  auto machine = createMachine(request.chips.front());
+llvm::Error GpuCodeGenerator::optimize(llvm::Module &module,
+                                       llvm::StringRef chip) const {
+  auto machine = createMachine(chip);
   if (!machine)
     return machine.takeError();
   module.setTargetTriple((*machine)->getTargetTriple());
@@ -155,14 +157,43 @@ static LogicalResult checkParts(ModuleOp op, ArrayRef<Bitcode> parts) {
   return success();
 }
 
-LogicalResult GpuCodeGenerator::translate(ModuleOp op) {
-  registerTargets();
-  if (request.emulated) {
-    PassManager passes(op.getContext(), ModuleOp::getOperationName());
-    passes.addPass(createHftaEmulateGpu());
-    if (failed(passes.run(op)))
-      return failure();
+/// Most jobs' kernels are the same for all chips.
+llvm::SmallVector<GpuCodeGenerator::Kind, 2>
+GpuCodeGenerator::findKinds(ModuleOp op) const {
+  bool differ = llvm::any_of(op.getOps(), [](Operation &function) {
+    return function.hasAttr(kWarpGroupsOfAttrName);
+  });
+  llvm::SmallVector<Kind, 2> found;
+  for (const std::string &chip : request.chips) {
+    bool warpGroups = differ && findGpuChip(chip)->hasWarpGroups;
+    auto *kind = llvm::find_if(found, [&](const Kind &other) {
+      return other.warpGroups == warpGroups;
+    });
+    if (kind == found.end()) {
+      found.push_back({{}, warpGroups, {}});
+      kind = std::prev(found.end());
+    }
+    kind->chips.push_back(chip);
   }
+  return found;
+}
+
+/// Leaves what LLVM IR has.
+LogicalResult GpuCodeGenerator::prepare(ModuleOp op, const Kind &kind) const {
+  PassManager passes(op.getContext(), ModuleOp::getOperationName());
+  HftaChooseGpuKernelsOptions choose;
+  choose.warpGroups = kind.warpGroups;
+  passes.addPass(createHftaChooseGpuKernels(choose));
+  if (request.emulated)
+    passes.addPass(createHftaEmulateGpu());
+  else if (kind.warpGroups)
+    passes.addPass(createConvertNVVMToLLVMPass());
+  return passes.run(op);
+}
+
+LogicalResult GpuCodeGenerator::translate(ModuleOp op, Kind &kind) const {
+  if (failed(prepare(op, kind)))
+    return failure();
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module =
       translateModuleToLLVMIR(op, context, "kernels");
@@ -172,16 +203,27 @@ LogicalResult GpuCodeGenerator::translate(ModuleOp op) {
   llvm::raw_string_ostream os(message);
   if (llvm::verifyModule(*module, &os))
     return op.emitError("invalid LLVM IR: ") << message;
-  if (llvm::Error error = optimize(*module))
+  if (llvm::Error error = optimize(*module, kind.chips.front()))
     return op.emitError() << llvm::toString(std::move(error));
   if (request.isText) {
-    llvm::raw_svector_ostream code(parts.emplace_back());
+    llvm::raw_svector_ostream code(kind.parts.emplace_back());
     llvm::WriteBitcodeToFile(*module, code);
     return success();
   }
   // Names of PTX have no slashes.
-  parts = splitModule(*module, "hfta$");
-  return request.emulated ? success() : checkParts(op, parts);
+  kind.parts = splitModule(*module, "hfta$");
+  return request.emulated ? success() : checkParts(op, kind.parts);
+}
+
+LogicalResult GpuCodeGenerator::translate(ModuleOp op) {
+  registerTargets();
+  kinds = findKinds(op);
+  for (Kind &kind : kinds) {
+    OwningOpRef<ModuleOp> own = op.clone();
+    if (failed(translate(*own, kind)))
+      return failure();
+  }
+  return success();
 }
 
 /// PTX, or an object for the host.
@@ -201,7 +243,8 @@ llvm::Expected<std::string> GpuCodeGenerator::emit(const Bitcode &code,
 }
 
 llvm::Expected<std::string> GpuCodeGenerator::emitPtx() {
-  return emit(parts.front(), request.chips.front());
+  const Kind &kind = kinds.front();
+  return emit(kind.parts.front(), kind.chips.front());
 }
 
 //===----------------------------------------------------------------------===//
@@ -321,32 +364,42 @@ GpuCodeGenerator::link(llvm::ArrayRef<std::string> objects) const {
   return image->read();
 }
 
-/// One for all chips: what they compute is the same.
-llvm::Expected<std::vector<GpuImage>> GpuCodeGenerator::makeEmulated() {
+/// One for all chips of a kind.
+llvm::Expected<std::string>
+GpuCodeGenerator::makeEmulated(const Kind &kind) const {
   std::vector<std::string> objects;
-  for (const Bitcode &part : parts) {
-    llvm::Expected<std::string> object = emit(part, request.chips.front());
+  for (const Bitcode &part : kind.parts) {
+    llvm::Expected<std::string> object = emit(part, kind.chips.front());
     if (!object)
       return object.takeError();
     objects.push_back(std::move(*object));
   }
-  llvm::Expected<std::string> library = link(objects);
-  if (!library)
-    return library.takeError();
+  return link(objects);
+}
+
+llvm::Expected<std::vector<GpuImage>>
+GpuCodeGenerator::makeAllEmulated() const {
   std::vector<GpuImage> images;
-  for (const std::string &chip : request.chips)
-    images.push_back({chip, *library, HFTA_IMAGE_EMULATED});
+  for (const Kind &kind : kinds) {
+    llvm::Expected<std::string> library = makeEmulated(kind);
+    if (!library)
+      return library.takeError();
+    for (const std::string &chip : kind.chips)
+      images.push_back({chip, *library, HFTA_IMAGE_EMULATED});
+  }
   return images;
 }
 
 llvm::Expected<std::vector<GpuImage>> GpuCodeGenerator::makeImages() {
   if (request.emulated)
-    return makeEmulated();
+    return makeAllEmulated();
   std::vector<Work> all;
-  for (const std::string &chip : request.chips)
-    for (const Bitcode &part : parts)
-      if (!request.ptxas.empty() || llvm::is_contained(request.ptxChips, chip))
-        all.push_back({&part, chip, {}, {}});
+  for (const Kind &kind : kinds)
+    for (const std::string &chip : kind.chips)
+      for (const Bitcode &part : kind.parts)
+        if (!request.ptxas.empty() ||
+            llvm::is_contained(request.ptxChips, chip))
+          all.push_back({&part, chip, {}, {}});
   {
     llvm::DefaultThreadPool threads(
         llvm::hardware_concurrency(getThreadLimit()));

@@ -48,19 +48,29 @@ public:
 
 private:
   struct Work;
+  /// Chips for which the kernels are the same, and these in parts.
+  struct Kind {
+    std::vector<std::string> chips;
+    bool warpGroups; ///< whether kernels have instructions of these
+    std::vector<Bitcode> parts;
+  };
+  llvm::SmallVector<Kind, 2> findKinds(ModuleOp op) const;
+  LogicalResult translate(ModuleOp op, Kind &kind) const;
+  LogicalResult prepare(ModuleOp op, const Kind &kind) const;
   llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
   createMachine(llvm::StringRef chip) const;
-  llvm::Error optimize(llvm::Module &module) const;
+  llvm::Error optimize(llvm::Module &module, llvm::StringRef chip) const;
   llvm::Expected<std::string> emit(const Bitcode &code,
                                    llvm::StringRef chip) const;
   llvm::Expected<std::string> assemble(llvm::StringRef text,
                                        llvm::StringRef chip) const;
   llvm::Expected<std::string> link(llvm::ArrayRef<std::string> objects) const;
-  llvm::Expected<std::vector<GpuImage>> makeEmulated();
+  llvm::Expected<std::string> makeEmulated(const Kind &kind) const;
+  llvm::Expected<std::vector<GpuImage>> makeAllEmulated() const;
   llvm::Error makeImage(Work &work) const;
 
   GpuCodeRequest request;
-  std::vector<Bitcode> parts;
+  llvm::SmallVector<Kind, 2> kinds;
 };
 
 } // namespace mlir::hfta

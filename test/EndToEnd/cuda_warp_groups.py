@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Programs of which a GPU has kernels with instructions of warp groups: on an H100 they
+train to the bytes that they have without, fused and apart, and other chips run what is
+theirs. Needs only Python's standard library."""
+
+import shutil
+import subprocess
+
+import cuda_work
+from cuda_work import CudaWork
+from harness import copy_file, checkpoint, expect_equal, fail, run
+
+# Products of so many rows that tiles have 64 of them and more, and of few terms, of
+# which operands lie in each way: forward and both gradients.
+LINEAR = """
+model net(image: f32[batch, 1, 8, 8]) {
+  x = reshape(linear(reshape(image, [batch, 64, 1]), 64), [batch, 256, 16])
+  y = gelu(linear(layer_norm(x), 128))
+  return output = linear(flatten(mean(linear(y, 32), 1)), 10)
+}
+"""
+CONV = """
+model net(image: f32[batch, 1, 8, 8]) {
+  x = reshape(linear(reshape(image, [batch, 64, 1]), 64), [batch, 16, 16, 16])
+  y = relu(batch_norm(conv(x, 128, 1, bias = false)))
+  z = relu(batch_norm(conv(y, 64, 1, bias = false)))
+  return output = linear(flatten(mean(z, [2, 3])), 10)
+}
+"""
+STEPS, COPIES = 1, 2
+cuda_work.STEPS = STEPS
+for job, model in (("linear", LINEAR), ("conv", CONV)):
+    cuda_work.JOBS[job] = (model, "sgd(lr = {}, momentum = 0.9)", "")
+    cuda_work.DATA[job] = cuda_work.DATA["mlp"]
+HOPPER = {"device": "sm_90"}
+
+
+class WarpGroups(CudaWork):
+    def compile(self, name, job, *flags, chips):
+        return super().compile(name, job, *flags, chips=chips,
+                               rates=cuda_work.RATES[:COPIES])
+
+    def expect_same(self, mine, theirs, what):
+        self.expect_bytes(mine, theirs, what, COPIES)
+
+    def count_products(self, job, precision, chip):
+        """How many kernels of a chip's text multiply by warp groups."""
+        text = self.folder / f"{job}.{chip}.ptx"
+        run(self.work.options.hftac, self.folder / f"{job}-gpu.hfta", "--target=cuda",
+            f"--chip={chip}", f"--precision={precision}", "--emit=ptx", "-o", text)
+        kernels = text.read_text().split(".entry ")[1:]
+        return sum("wgmma.mma_async" in kernel for kernel in kernels)
+
+    def check(self, job, precision):
+        flag, what = f"--precision={precision}", f"{job}, {precision}"
+        plain = self.compile(job, job, flag, chips="sm_90")
+        expected = self.train(plain, f"{what}-plain", **HOPPER)
+        both = self.compile(f"{job}-both", job, flag, chips="sm_80,sm_90,sm_90a")
+        self.expect_same(self.train(both, f"{what}-both", seed=1, **HOPPER), expected,
+                         f"{what} by warp groups")
+        found = self.count_products(job, precision, "sm_90a")
+        print(f"{what}: {found} kernels with products of warp groups")
+        if found < 3:
+            fail(f"{what}: expected three kernels of warp groups at least, got {found}")
+        expect_equal(self.count_products(job, precision, "sm_90"), 0,
+                     f"kernels of warp groups for sm_90, {what}")
+        return both, expected
+
+    def check_apart(self, job, expected):
+        apart = self.compile(f"{job}-apart", job, "--precision=bf16", "--no-fuse",
+                             chips="sm_90a")
+        self.expect_same(self.train(apart, f"{job}-apart", seed=2, **HOPPER), expected,
+                         f"{job} by warp groups, without fusion")
+
+    def check_other_chips(self, both, job):
+        """An A100 has other sums, those of its own code alone."""
+        alone = self.compile(f"{job}-80", job, "--precision=bf16", chips="sm_80")
+        self.expect_same(self.train(both, "sm_80-both", device="sm_80"),
+                         self.train(alone, "sm_80-alone", device="sm_80"),
+                         f"{job} on an A100")
+
+    def check_fault(self, both, expected):
+        """Without a wait for products what they read is another step's."""
+        folder = self.folder / "faulty"
+        for seed in range(1, 4):
+            shutil.rmtree(folder, ignore_errors=True)
+            result = subprocess.run(
+                [both, "train", "--data", self.folder, "--checkpoint", folder,
+                 "--no-progress"], text=True, stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env=self.environment(fault="products:1", seed=seed, **HOPPER))
+            if result.returncode or any(
+                    copy_file(checkpoint(folder, STEPS), copy).read_bytes() !=
+                    copy_file(checkpoint(expected, STEPS), copy).read_bytes()
+                    for copy in range(COPIES)):
+                print(f"a lost wait for products: found by seed {seed}")
+                return
+        fail("a lost wait for products isn't found")
+
+
+def main():
+    work = WarpGroups(__doc__)
+    both, expected = work.check("linear", "bf16")
+    work.check_apart("linear", expected)
+    work.check_other_chips(both, "linear")
+    work.check_fault(both, expected)
+    work.check("conv", "bf16")
+    work.check("linear", "f16")
+    work.check("linear", "tf32")
+
+
+if __name__ == "__main__":
+    main()
