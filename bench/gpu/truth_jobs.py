@@ -13,7 +13,7 @@ import network_run  # noqa: E402
 from harness import REFERENCE, run  # noqa: E402
 
 networks = network_run.networks
-SMALL = ("mlp", "cnn", "kfac", "words")
+SMALL = ("mlp", "cnn", "kfac", "words", "tall", "pixels")
 SMALL_PRECISIONS = ("f32", "f64", "tf32", "bf16", "f16")
 THIN = tuple(name for name in networks.NETWORKS if not name.startswith("resnet18_"))
 THIN_PRECISIONS = ("f32", "bf16")

@@ -10,28 +10,8 @@ import cuda_work
 from cuda_work import CudaWork
 from harness import copy_file, checkpoint, expect_equal, fail, run
 
-# Products of so many rows that tiles have 64 of them and more, and of few terms, of
-# which operands lie in each way: forward and both gradients.
-LINEAR = """
-model net(image: f32[batch, 1, 8, 8]) {
-  x = reshape(linear(reshape(image, [batch, 64, 1]), 64), [batch, 256, 16])
-  y = gelu(linear(layer_norm(x), 128))
-  return output = linear(flatten(mean(linear(y, 32), 1)), 10)
-}
-"""
-CONV = """
-model net(image: f32[batch, 1, 8, 8]) {
-  x = reshape(linear(reshape(image, [batch, 64, 1]), 64), [batch, 16, 16, 16])
-  y = relu(batch_norm(conv(x, 128, 1, bias = false)))
-  z = relu(batch_norm(conv(y, 64, 1, bias = false)))
-  return output = linear(flatten(mean(z, [2, 3])), 10)
-}
-"""
 STEPS, COPIES = 1, 2
 cuda_work.STEPS = STEPS
-for job, model in (("linear", LINEAR), ("conv", CONV)):
-    cuda_work.JOBS[job] = (model, "sgd(lr = {}, momentum = 0.9)", "")
-    cuda_work.DATA[job] = cuda_work.DATA["mlp"]
 HOPPER = {"device": "sm_90"}
 
 
@@ -100,13 +80,13 @@ class WarpGroups(CudaWork):
 
 def main():
     work = WarpGroups(__doc__)
-    both, expected = work.check("linear", "bf16")
-    work.check_apart("linear", expected)
-    work.check_other_chips(both, "linear")
+    both, expected = work.check("tall", "bf16")
+    work.check_apart("tall", expected)
+    work.check_other_chips(both, "tall")
     work.check_fault(both, expected)
-    work.check("conv", "bf16")
-    work.check("linear", "f16")
-    work.check("linear", "tf32")
+    work.check("pixels", "bf16")
+    work.check("tall", "f16")
+    work.check("tall", "tf32")
 
 
 if __name__ == "__main__":

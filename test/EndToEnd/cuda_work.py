@@ -53,6 +53,23 @@ model net(image: i64[batch, {WORDS}]) {{
   return output = linear(layer_norm(hidden), 10)
 }}
 """
+# Products of so many rows, of tokens and of pixels, that tiles have 64 of them and more,
+# and of few terms, of which operands lie in each way: forward and both gradients.
+TALL = """
+model net(image: f32[batch, 1, 8, 8]) {
+  x = reshape(linear(reshape(image, [batch, 64, 1]), 64), [batch, 256, 16])
+  y = gelu(linear(layer_norm(x), 128))
+  return output = linear(flatten(mean(linear(y, 32), 1)), 10)
+}
+"""
+PIXELS = """
+model net(image: f32[batch, 1, 8, 8]) {
+  x = reshape(linear(reshape(image, [batch, 64, 1]), 64), [batch, 16, 16, 16])
+  y = relu(batch_norm(conv(x, 128, 1, bias = false)))
+  z = relu(batch_norm(conv(y, 64, 1, bias = false)))
+  return output = linear(flatten(mean(z, [2, 3])), 10)
+}
+"""
 # Model, optimizer around the rates, clauses.
 JOBS = {
     "mlp": (MLP, "adamw(lr = {}, weight_decay = 0.01)",
@@ -64,10 +81,13 @@ JOBS = {
                 "  precondition kfac(damping = 1e-2)"),
     "groups": (GROUPS, "sgd(lr = {}, momentum = 0.9)",
                "  precondition kfac(damping = 1e-2)"),
+    "tall": (TALL, "sgd(lr = {}, momentum = 0.9)", ""),
+    "pixels": (PIXELS, "sgd(lr = {}, momentum = 0.9)", ""),
     "words": (EMBEDDING, "adam(lr = {})", "  micro_batches 2"),
 }
 DATA = {**harness.DATA, "patches": harness.DATA["cnn"], "kfac": harness.DATA["mlp"],
-        "groups": harness.DATA["mlp"],
+        "groups": harness.DATA["mlp"], "tall": harness.DATA["mlp"],
+        "pixels": harness.DATA["mlp"],
         "words": 'image = npy("words.npy"), label = npy("mlp-label.npy")'}
 
 
