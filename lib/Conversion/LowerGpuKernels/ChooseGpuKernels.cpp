@@ -13,6 +13,28 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
+static FlatSymbolRefAttr getReplaced(Operation *function) {
+  return function->getAttrOfType<FlatSymbolRefAttr>(kWarpGroupsOfAttrName);
+}
+
+/// Puts a function in the place of the other one that it names. What is called
+/// by its own entry point keeps its name.
+static LogicalResult replaceOther(LLVM::LLVMFuncOp function,
+                                  SymbolTable &symbols) {
+  FlatSymbolRefAttr of = getReplaced(function);
+  auto other = symbols.lookup<LLVM::LLVMFuncOp>(of.getAttr());
+  if (!other || getReplaced(other) ||
+      other.getFunctionType() != function.getFunctionType())
+    return function.emitError("expected ")
+           << kWarpGroupsOfAttrName
+           << " to name another function of the same type, got " << of;
+  symbols.erase(other);
+  function->removeAttr(kWarpGroupsOfAttrName);
+  if (function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
+    SymbolTable::setSymbolName(function, of.getAttr());
+  return success();
+}
+
 namespace {
 struct ChooseGpuKernelsPass
     : hfta::impl::HftaChooseGpuKernelsBase<ChooseGpuKernelsPass> {
@@ -20,27 +42,15 @@ struct ChooseGpuKernelsPass
 
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
-    for (auto function :
-         llvm::to_vector(getOperation().getOps<LLVM::LLVMFuncOp>())) {
-      auto of =
-          function->getAttrOfType<FlatSymbolRefAttr>(kWarpGroupsOfAttrName);
-      if (!of)
-        continue;
-      if (!warpGroups) {
+    SmallVector<LLVM::LLVMFuncOp> others;
+    for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
+      if (getReplaced(function))
+        others.push_back(function);
+    for (LLVM::LLVMFuncOp function : others) {
+      if (!warpGroups)
         symbols.erase(function);
-        continue;
-      }
-      Operation *other = symbols.lookup(of.getAttr());
-      if (!other) {
-        function.emitError("is in the place of ")
-            << of << ", which isn't in the module";
+      else if (failed(replaceOther(function, symbols)))
         return signalPassFailure();
-      }
-      symbols.erase(other);
-      function->removeAttr(kWarpGroupsOfAttrName);
-      // What is called by its own entry point keeps its name.
-      if (function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
-        SymbolTable::setSymbolName(function, of.getAttr());
     }
   }
 };
