@@ -1,6 +1,7 @@
 //===- ModelIdentity.cpp - What checkpoints call a model ------------------===//
 
 #include "ModelIdentity.h"
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 
 #include "Hfta/Driver/Passes.h"
 #include "Hfta/Import/Onnx/Import.h"
@@ -17,10 +18,6 @@ using namespace mlir::hfta;
 /// Constants of up to this many elements are part of a graph, larger ones are
 /// taken for weights.
 static constexpr int64_t kMaxGraphConstant = 16;
-
-static ArrayRef<int64_t> getShape(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 
 //===----------------------------------------------------------------------===//
 // Axes of the batch

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 #include "Hfta/Transforms/Passes.h"
 
 namespace mlir::hfta {
@@ -15,10 +16,6 @@ namespace mlir::hfta {
 
 using namespace mlir;
 using namespace mlir::hfta;
-
-static ArrayRef<int64_t> getShape(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 
 namespace {
 /// One spatial axis of a convolution.

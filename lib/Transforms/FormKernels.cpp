@@ -127,7 +127,7 @@ private:
 } // namespace
 
 static int64_t countElements(Operation *op) {
-  return ShapedType::getNumElements(getShape(op));
+  return ShapedType::getNumElements(getResultShape(op));
 }
 
 static bool isProducer(Operation *op) { return op->hasTrait<ProducerTrait>(); }
@@ -153,7 +153,7 @@ bool KernelFormer::comesBeforeUsers(Operation *op, Operation *root) {
 /// where a sum's terms are its own.
 ArrayRef<int64_t> KernelFormer::getElements(Operation *root) const {
   if (isElementwise(root))
-    return getShape(root);
+    return getResultShape(root);
   if (auto parts = dyn_cast<PartSumsOp>(root))
     return parts.getInput().getType().getShape();
   if (joins.byElements && areRowsStorable(root))
@@ -165,7 +165,7 @@ ArrayRef<int64_t> KernelFormer::getElements(Operation *root) const {
 /// nothing else needs it.
 bool KernelFormer::allUsesAllow(Operation *op, Operation *root) {
   if (isElementwise(root) || isa<PartSumsOp>(root) ||
-      (joins.byElements && getShape(op) == getShape(root)))
+      (joins.byElements && getResultShape(op) == getResultShape(root)))
     return comesBeforeUsers(op, root);
   return isUsedIn(op, root) ||
          (!getElements(root).empty() && comesBeforeUsers(op, root) &&
@@ -214,7 +214,7 @@ bool KernelFormer::isSumOfElements(Operation *op, Operation *root) {
   return joins.byElements && (isa<ReduceOp>(op) || isScatteredSum(op)) &&
          (isElementwise(root) || isa<ReduceOp>(root)) &&
          llvm::none_of(membersOf[root], isProducer) &&
-         getShape(op) == getShape(root);
+         getResultShape(op) == getResultShape(root);
 }
 
 /// `isTerm`: as what a sum adds up, whose elements aren't the kernel's.
@@ -280,7 +280,7 @@ KernelFormer::collectReaders(Operation *root) {
       Operation *op = operand.getDefiningOp();
       bool isAnew =
           op && isElementwise(op) && isRepeated(op) &&
-          (readsTerms || getShape(op) == elements) &&
+          (readsTerms || getResultShape(op) == elements) &&
           llvm::none_of(readers, [&](Reader &known) { return known.op == op; });
       if (isAnew)
         readers.push_back({op, readsTerms});
@@ -306,7 +306,7 @@ void KernelFormer::grow(Operation *root) {
 Operation *KernelFormer::findSpread(Value term, Operation *root) {
   for (Operation *member : membersOf[root])
     if (auto sum = dyn_cast<ReduceOp>(member);
-        sum && joins.byElements && getShape(sum) == getShape(root))
+        sum && joins.byElements && getResultShape(sum) == getResultShape(root))
       if (Operation *source = getSumSource(term, sum))
         return source;
   return nullptr;

@@ -1,13 +1,10 @@
 //===- GradientPath.cpp - From a layer's gradient to a parameter's --------===//
 
 #include "GradientPath.h"
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
-
-static SmallVector<int64_t> getShape(Value value) {
-  return llvm::to_vector(cast<RankedTensorType>(value.getType()).getShape());
-}
 
 /// Ops that leave all elements where they are.
 static bool isPassed(Operation *op) {
@@ -63,10 +60,13 @@ bool GradientPath::follow(Value value, VariableOp gradient) {
         continue;
       reduced.assign(reduce.getAxes());
     } else if (auto transpose = dyn_cast<TransposeOp>(user)) {
-      steps.push_back({getShape(value), getShape(transpose.getResult()),
+      steps.push_back({llvm::to_vector(getShape(value)),
+                       llvm::to_vector(getShape(transpose.getResult())),
                        llvm::to_vector(transpose.getPermutation())});
     } else if (auto reshape = dyn_cast<ReshapeOp>(user)) {
-      steps.push_back({getShape(value), getShape(reshape.getResult()), {}});
+      steps.push_back({llvm::to_vector(getShape(value)),
+                       llvm::to_vector(getShape(reshape.getResult())),
+                       {}});
     } else if (!isPassed(user)) {
       continue;
     }

@@ -19,7 +19,7 @@ int64_t hfta::countRowAxes(Operation *op) {
 }
 
 bool hfta::isOfRows(Operation *op, ArrayRef<int64_t> elements) {
-  ArrayRef<int64_t> kept = getShape(op);
+  ArrayRef<int64_t> kept = getResultShape(op);
   if (!isElementwise(op) &&
       countRowAxes(op) != static_cast<int64_t>(kept.size()))
     return false;
@@ -45,18 +45,19 @@ Operation *hfta::getSumSource(Value term, ReduceOp sum) {
   auto broadcast = term.getDefiningOp<BroadcastOp>();
   Operation *source =
       broadcast ? broadcast.getInput().getDefiningOp() : nullptr;
-  if (!source || getShape(broadcast) != sum.getInput().getType().getShape() ||
-      getShape(source) != getShape(sum))
+  if (!source ||
+      getResultShape(broadcast) != sum.getInput().getType().getShape() ||
+      getResultShape(source) != getResultShape(sum))
     return nullptr;
   SmallVector<int64_t> kept;
   for (int64_t axis = 0; axis < sum.getInput().getType().getRank(); ++axis)
     if (!llvm::is_contained(sum.getAxes(), axis))
       kept.push_back(axis);
   auto other = dyn_cast<ReduceOp>(source);
-  bool isAlike =
-      other ? other.getAxes() == sum.getAxes() &&
-                  getShape(broadcast) == other.getInput().getType().getShape()
-            : isElementwise(source);
+  bool isAlike = other ? other.getAxes() == sum.getAxes() &&
+                             getResultShape(broadcast) ==
+                                 other.getInput().getType().getShape()
+                       : isElementwise(source);
   return isAlike && broadcast.getDimensions() == ArrayRef(kept) ? source
                                                                 : nullptr;
 }
@@ -87,15 +88,16 @@ bool hfta::areOfSameRows(ArrayRef<Operation *> members, Operation *op,
   all.push_back(op);
   std::optional<ArrayRef<int64_t>> rows;
   for (Operation *member : all)
-    if (isa<ReduceOp>(member) && getShape(member).size() < elements.size())
-      rows = getShape(member);
+    if (isa<ReduceOp>(member) &&
+        getResultShape(member).size() < elements.size())
+      rows = getResultShape(member);
   return !rows || llvm::all_of(all, [&](Operation *member) {
     // Who has a row would add up each of its elements once more.
     if (isScatteredSum(member))
       return false;
     return isa<ReduceOp>(member)
-               ? getShape(member) == *rows && isOfRows(member, elements)
-               : llvm::is_contained({*rows, elements}, getShape(member));
+               ? getResultShape(member) == *rows && isOfRows(member, elements)
+               : llvm::is_contained({*rows, elements}, getResultShape(member));
   });
 }
 

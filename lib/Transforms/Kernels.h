@@ -17,7 +17,7 @@ inline bool isElementwise(Operation *op) {
 }
 
 /// Of an op's first result.
-inline ArrayRef<int64_t> getShape(Operation *op) {
+inline ArrayRef<int64_t> getResultShape(Operation *op) {
   return cast<RankedTensorType>(op->getResult(0).getType()).getShape();
 }
 

@@ -1,15 +1,12 @@
 //===- KfacRows.cpp - Second moments of a layer's rows --------------------===//
 
 #include "KfacRows.h"
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 
 #include "Hfta/Dialect/Hfta/IR/Expression.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
-
-static ArrayRef<int64_t> getShape(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 
 static ArrayRef<int64_t> getTaps(LayerOp layer) {
   return getShape(layer.getWeightGradient()).drop_front(2);

@@ -1,6 +1,7 @@
 //===- KfacUnits.cpp - What K-FAC makes of each parameter -----------------===//
 
 #include "KfacUnits.h"
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 
@@ -9,10 +10,6 @@
 
 using namespace mlir;
 using namespace mlir::hfta;
-
-static ArrayRef<int64_t> getShape(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 
 namespace {
 

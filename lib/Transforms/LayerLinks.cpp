@@ -1,6 +1,7 @@
 //===- LayerLinks.cpp - From trained parameters to their layers -----------===//
 
 #include "LayerLinks.h"
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 
 #include "mlir/IR/Remarks.h"
 
@@ -13,10 +14,6 @@ static ParameterUse getParameterUse(OpOperand &operand) {
   auto layer = dyn_cast<LayerOpInterface>(operand.getOwner());
   return layer ? layer.getParameterUse(operand.getOperandNumber())
                : ParameterUse();
-}
-
-static ArrayRef<int64_t> getShape(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
 }
 
 void LayerLinks::record(const OpBackward &backward) {

@@ -1,6 +1,7 @@
 //===- LayoutClasses.cpp - Tensors that are stored alike ------------------===//
 
 #include "LayoutClasses.h"
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 
 #include "Hfta/Dialect/Hfta/IR/Layouts.h"
 
@@ -18,10 +19,6 @@ RankedTensorType hfta::getStoredType(RankedTensorType logical) {
       permute(logical.getShape(), getChannelsLast(logical.getRank()));
   return RankedTensorType::get(shape, logical.getElementType(),
                                logical.getEncoding());
-}
-
-static RankedTensorType getTensorType(Value value) {
-  return cast<RankedTensorType>(value.getType());
 }
 
 /// Whether vectors along channels are at least as good as along the last

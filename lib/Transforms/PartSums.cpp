@@ -1,6 +1,7 @@
 //===- PartSums.cpp - Sums beside what they add up ------------------------===//
 
 #include "PartSums.h"
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -10,10 +11,6 @@ using namespace mlir::hfta;
 
 /// Rows of each tile are a multiple of so many.
 static constexpr int64_t kTileRows = 32;
-
-static ArrayRef<int64_t> getShape(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 
 /// Whether a convolution is so little that each of its elements is computed by
 /// itself in any kernel, or one product that has its positions on one side.

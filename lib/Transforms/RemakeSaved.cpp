@@ -190,7 +190,7 @@ static llvm::SmallPtrSet<Operation *, 16> findElements(ArrayRef<Value> values) {
     Value value = left.pop_back_val();
     for (Operation *user : value.getUsers())
       if (isElementwise(user) &&
-          getShape(user) ==
+          getResultShape(user) ==
               cast<RankedTensorType>(value.getType()).getShape() &&
           found.insert(user).second)
         left.push_back(user->getResult(0));

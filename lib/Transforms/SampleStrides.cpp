@@ -1,15 +1,12 @@
 //===- SampleStrides.cpp - Where a value has its samples ------------------===//
 
 #include "SampleStrides.h"
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
-
-static ArrayRef<int64_t> getShape(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 
 static int64_t getAxisStride(ArrayRef<int64_t> shape, int64_t axis) {
   return ShapedType::getNumElements(shape.drop_front(axis + 1));

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 #include "Hfta/Transforms/Passes.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -17,10 +18,6 @@ namespace mlir::hfta {
 
 using namespace mlir;
 using namespace mlir::hfta;
-
-static ArrayRef<int64_t> getShape(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 
 /// Which axes of a shape are those of `less`, which lacks some of its axes of
 /// one element; nothing where it isn't such a shape.

@@ -1,6 +1,7 @@
 //===- SplitSums.cpp - Long sums of products in parts ---------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 #include "Hfta/Transforms/Passes.h"
 #include "Kernels.h"
 
@@ -13,10 +14,6 @@ namespace mlir::hfta {
 
 using namespace mlir;
 using namespace mlir::hfta;
-
-static ArrayRef<int64_t> getShape(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 
 namespace {
 /// What a sum of products is for one copy.

@@ -1,17 +1,10 @@
 //===- RebuiltGradients.cpp - Weight gradients from layers ----------------===//
 
 #include "RebuiltGradients.h"
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
-
-static ArrayRef<int64_t> getShape(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
-static Type getElementType(Value value) {
-  return getElementTypeOrSelf(value.getType());
-}
 
 static SmallVector<int64_t> countUpTo(int64_t count) {
   return llvm::to_vector(llvm::seq<int64_t>(0, count));

@@ -7,18 +7,9 @@
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Layouts.h"
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 
 namespace mlir::hfta {
-
-inline RankedTensorType getTensorType(Value tensor) {
-  return cast<RankedTensorType>(tensor.getType());
-}
-inline ArrayRef<int64_t> getShape(Value tensor) {
-  return getTensorType(tensor).getShape();
-}
-inline Type getElementType(Value tensor) {
-  return getTensorType(tensor).getElementType();
-}
 
 /// Signed and unsigned integers as signless ones.
 Type getSignlessType(Type elementType);

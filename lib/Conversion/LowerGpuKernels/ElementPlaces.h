@@ -7,6 +7,7 @@
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_ELEMENTPLACES_H
 #define HFTA_LIB_CONVERSION_LOWERGPUKERNELS_ELEMENTPLACES_H
 
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -15,10 +16,6 @@
 namespace mlir::hfta {
 
 using Indices = SmallVector<AffineExpr>;
-
-inline ArrayRef<int64_t> getShape(Value tensor) {
-  return cast<RankedTensorType>(tensor.getType()).getShape();
-}
 
 /// The numbers of an op's loops at which a map gives these indices; nothing
 /// where that isn't one place.

@@ -3,6 +3,7 @@
 #include "KernelRows.h"
 #include "ElementPuller.h"
 #include "Hfta/Conversion/LowerGpuKernels.h"
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 #include "KernelProduct.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -11,10 +12,6 @@
 
 using namespace mlir;
 using namespace mlir::hfta;
-
-static ArrayRef<int64_t> getShape(Value tensor) {
-  return cast<RankedTensorType>(tensor.getType()).getShape();
-}
 
 void KernelRows::mark(func::FuncOp kernel) const {
   Builder builder(kernel.getContext());

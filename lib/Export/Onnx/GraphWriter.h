@@ -3,6 +3,7 @@
 #ifndef HFTA_LIB_EXPORT_ONNX_GRAPHWRITER_H
 #define HFTA_LIB_EXPORT_ONNX_GRAPHWRITER_H
 
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 #include "Hfta/Export/Onnx/Export.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -140,10 +141,6 @@ void setInt(::onnx::NodeProto *node, StringRef name, int64_t value);
 void setFloat(::onnx::NodeProto *node, StringRef name, double value);
 void setInts(::onnx::NodeProto *node, StringRef name, ArrayRef<int64_t> values);
 void setString(::onnx::NodeProto *node, StringRef name, StringRef value);
-
-inline ArrayRef<int64_t> getShape(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 
 } // namespace mlir::hfta::onnx_export
 

@@ -4,19 +4,10 @@
 #define HFTA_LIB_LANGUAGE_BUILDING_TENSORBUILDER_H
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 
 namespace mlir::hfta::language {
-
-inline RankedTensorType getTensorType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-inline ArrayRef<int64_t> getShape(Value value) {
-  return getTensorType(value).getShape();
-}
-inline Type getElementType(Value value) {
-  return getTensorType(value).getElementType();
-}
 
 /// Builds ops on shared tensors at one location. Operands must fit; callers
 /// have checked them.

@@ -2,6 +2,7 @@
 
 #include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -19,10 +20,6 @@ int64_t ContractOp::getFlops() {
   }
   sizes.push_back(2); // operations a product
   return multiplySizes(sizes);
-}
-
-static ArrayRef<int64_t> getShape(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
 }
 
 static int64_t countElements(Value value) {

@@ -1,5 +1,6 @@
 //===- HftaCurvature.cpp - Second moments: types and costs ----------------===//
 
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 #include "LayerInference.h"
 
 #include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
@@ -10,10 +11,6 @@
 
 using namespace mlir;
 using namespace mlir::hfta;
-
-static ArrayRef<int64_t> getShape(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 
 //===----------------------------------------------------------------------===//
 // Types

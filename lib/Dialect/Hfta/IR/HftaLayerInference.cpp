@@ -1,5 +1,6 @@
 //===- HftaLayerInference.cpp - Result types of layer ops -----------------===//
 
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 #include "LayerInference.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -140,10 +141,6 @@ inferConvolution(std::optional<Location> location, Adaptor adaptor,
   SmallVector<int64_t> shape = {input[0], weight[0]};
   llvm::append_range(shape, *positions);
   return shape;
-}
-
-static ArrayRef<int64_t> getShape(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
 }
 
 LogicalResult ConvOp::inferReturnTypes(MLIRContext *,

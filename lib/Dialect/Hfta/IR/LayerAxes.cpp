@@ -1,13 +1,10 @@
 //===- LayerAxes.cpp - Which axes of a layer are rows and columns ---------===//
 
 #include "Hfta/Dialect/Hfta/IR/LayerAxes.h"
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
-
-static ArrayRef<int64_t> getShape(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 
 SmallVector<int64_t> LayerSide::getRows() const {
   SmallVector<int64_t> rows;

@@ -9,6 +9,7 @@
 
 #include "Building/ConstantEvaluator.h"
 #include "Building/ModelBuilder.h"
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 #include "mlir/IR/Diagnostics.h"
 
 namespace mlir::hfta::onnx_import {
@@ -141,16 +142,13 @@ private:
   bool hasFailed = false;
 };
 
+// Beside the functions of these names here.
+using hfta::getElementType;
+using hfta::getShape;
+
 inline RankedTensorType getType(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
-inline ArrayRef<int64_t> getShape(Value value) {
-  return getType(value).getShape();
-}
-inline Type getElementType(Value value) {
-  return getType(value).getElementType();
-}
-
 namespace detail {
 template <typename Argument>
 bool isNullValue(const Argument &argument) {

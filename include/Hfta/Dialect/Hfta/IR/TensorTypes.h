@@ -1,0 +1,26 @@
+//===- TensorTypes.h - Types of ranked tensors ------------------*- C++ -*-===//
+//
+// Of values that are ranked tensors, as all of the dialect's are.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_DIALECT_HFTA_IR_TENSORTYPES_H
+#define HFTA_DIALECT_HFTA_IR_TENSORTYPES_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Value.h"
+
+namespace mlir::hfta {
+
+inline RankedTensorType getTensorType(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType());
+}
+inline ArrayRef<int64_t> getShape(Value tensor) {
+  return getTensorType(tensor).getShape();
+}
+inline Type getElementType(Value tensor) {
+  return getTensorType(tensor).getElementType();
+}
+
+} // namespace mlir::hfta
+
+#endif // HFTA_DIALECT_HFTA_IR_TENSORTYPES_H
