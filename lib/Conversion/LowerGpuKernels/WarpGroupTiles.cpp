@@ -197,7 +197,7 @@ static int64_t getNumberOf(int64_t row, int64_t column) {
   return column / 2 * 4 + row * 2 + column % 2;
 }
 
-void WarpGroupTiles::beginTerms(Value step, ArrayRef<Value> before) {
+Value WarpGroupTiles::begin(Value step, ArrayRef<Value> before) {
   std::array<Value, 2> begins;
   for (auto [side, buffer, begin] : llvm::zip(sides, findBuffers(step), begins))
     begin = findBegin(side, buffer);
@@ -230,13 +230,21 @@ void WarpGroupTiles::beginTerms(Value step, ArrayRef<Value> before) {
         getLayout(1), NVVM::MMAIntOverflowAttr());
   }
   NVVM::WgmmaGroupSyncAlignedOp::create(builder, loc);
-  begun = sums;
+  return sums;
 }
 
-SmallVector<Value> WarpGroupTiles::addTerms(Value /*step*/,
-                                            ArrayRef<Value> /*before*/) {
+/// What computes elements may call functions, which no product may be under way
+/// for.
+void WarpGroupTiles::beginTerms(Value step, ArrayRef<Value> before) {
+  if (llvm::all_of(sides, [](const Side &side) { return side.isCopied; }))
+    begun = begin(step, before);
+}
+
+SmallVector<Value> WarpGroupTiles::addTerms(Value step,
+                                            ArrayRef<Value> before) {
+  Value sums = begun ? begun : begin(step, before);
   toEnd();
-  Value sums = waitForSums(builder, loc, begun);
+  sums = waitForSums(builder, loc, sums);
   SmallVector<Value> own;
   for (int64_t i = 0; i < tile.threadRows; ++i)
     for (int64_t j = 0; j < tile.threadColumns; ++j)

@@ -40,7 +40,11 @@ private:
   Value findBegin(const Side &side, Value buffer);
   Value describe(const Side &side, Value begin, int64_t part);
 
-  /// The sums of a step, of which nobody knows yet what they are.
+  /// Begins a step's products. Nobody knows yet what the sums are that it
+  /// gives.
+  Value begin(Value step, ArrayRef<Value> before);
+
+  /// Such sums; NULL: the products are still to be begun.
   Value begun;
 };
 
