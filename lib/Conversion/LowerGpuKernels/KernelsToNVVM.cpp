@@ -186,7 +186,10 @@ void EntryBuilder::callKernel(LLVM::LLVMFuncOp entry, Value item) {
   arguments.push_back(item);
   arguments.push_back(
       findScratch(entry.getArgument(2 * kernel.buffers), copy, item));
-  LLVM::CallOp::create(builder, loc, callee, arguments);
+  auto call = LLVM::CallOp::create(builder, loc, callee, arguments);
+  // However long it is: ptxas waits for each product of warp groups in a
+  // function that is called.
+  call.setAlwaysInline(callee->hasAttr(kWarpGroupsOfAttrName));
 }
 
 LogicalResult EntryBuilder::build() {
