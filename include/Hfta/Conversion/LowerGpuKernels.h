@@ -65,7 +65,7 @@ inline constexpr llvm::StringLiteral kWarpGroupsOfAttrName =
     "hfta.warp_groups_of";
 /// What a thread does to wait for the products of its warp group, with the sums
 /// as operands and results of it.
-inline constexpr llvm::StringLiteral kWaitForProducts =
+inline constexpr llvm::StringLiteral kWaitAssembly =
     "wgmma.wait_group.sync.aligned 0;";
 /// On lowered kernels: the symbol of the entry point in images for GPUs.
 inline constexpr llvm::StringLiteral kGpuEntryAttrName = "hfta.gpu_entry";

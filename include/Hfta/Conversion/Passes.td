@@ -265,7 +265,8 @@ def HftaEmulateGpu : Pass<"hfta-emulate-gpu", "::mlir::ModuleOp"> {
     `hfta_emulated_shared`. What a warp does together (`nvvm.mma.sync`,
     `nvvm.ldmatrix`) or a warp group (`nvvm.wgmma.mma_async`), and copies that a
     thread doesn't wait for (`nvvm.cp.async.shared.global` of 16 bytes), with the
-    groups, waits and fences of both, are calls of such pointers, too. Whatever else the NVVM dialect has is refused.
+    groups, waits and fences of both, are calls of such pointers, too. Whatever
+    else the NVVM dialect has is refused.
 
     Before:
     ```mlir

@@ -261,7 +261,7 @@ LogicalResult EmulateGpuPass::replaceOps(LLVM::LLVMFuncOp function) {
   function.walk([&](Operation *op) {
     auto assembly = dyn_cast<LLVM::InlineAsmOp>(op);
     if (isa<NVVM::NVVMDialect>(op->getDialect()) ||
-        (assembly && assembly.getAsmString() == kWaitForProducts))
+        (assembly && assembly.getAsmString() == kWaitAssembly))
       ops.push_back(op);
   });
   for (Operation *op : ops)

@@ -17,36 +17,49 @@ using namespace mlir::hfta;
 /// columns, get to different banks.
 static constexpr int64_t kPadding = 4;
 
+/// Of a tile, of which each thread's columns are kept so many at a time.
+static SmallVector<int64_t> getKeptShape(const KernelProduct &product,
+                                         const ProductTile &tile,
+                                         int64_t count) {
+  int64_t rows = tile.rows, threads = tile.columns / tile.threadColumns;
+  if (!product.hasPartsOfRows) {
+    rows = tile.columns;
+    threads = tile.rows / tile.threadRows;
+  }
+  int64_t length = product.parts->length;
+  return {rows / length, length, threads * count + kPadding};
+}
+
+static Type getKeptType(const KernelParts::Summed &summed) {
+  return getElementTypeOrSelf(summed.view.getType());
+}
+
+int64_t ProductTiles::countKeptBytes(const KernelProduct &product,
+                                     const ProductTile &tile, int64_t count) {
+  int64_t bytes = 0;
+  for (const KernelParts::Summed &summed : product.parts->summed)
+    bytes += SharedMemory::countBytes(getKeptShape(product, tile, count),
+                                      getKeptType(summed));
+  return bytes;
+}
+
 /// As many columns at a time as fit where operands were, or into little more.
 void ProductTiles::shareParts() {
   constexpr int64_t kBytes = 20 * 1024;
-  const KernelParts &parts = *product.parts;
   kept.rows = product.hasPartsOfRows ? 0 : 1;
   kept.columns = 1 - kept.rows;
-  const Side &rows = sides[kept.rows], &columns = sides[kept.columns];
+  const Side &columns = sides[kept.columns];
   kept.threads = columns.tile / columns.ofThread;
-  auto getShape = [&] {
-    return SmallVector<int64_t>{rows.tile / parts.length, parts.length,
-                                kept.threads * kept.count + kPadding};
-  };
-  auto getType = [](const KernelParts::Summed &summed) {
-    return getElementTypeOrSelf(summed.view.getType());
-  };
-  auto countBytes = [&] {
-    int64_t bytes = 0;
-    for (const KernelParts::Summed &summed : parts.summed)
-      bytes += SharedMemory::countBytes(getShape(), getType(summed));
-    return bytes;
-  };
   int64_t most = std::max(memory.countBytes(), kBytes);
   kept.count = columns.ofThread;
-  while (kept.count > 1 && countBytes() > most)
+  while (kept.count > 1 && countKeptBytes(product, tile, kept.count) > most)
     kept.count /= 2;
+  SmallVector<int64_t> shape = getKeptShape(product, tile, kept.count);
   int64_t offset = 0;
-  for (const KernelParts::Summed &summed : parts.summed) {
+  for (const KernelParts::Summed &summed : product.parts->summed) {
     kept.memories.push_back(
-        memory.share(loc, getShape(), getType(summed), offset));
-    offset += SharedMemory::countBytes(getShape(), getType(summed));
+        memory.share(loc, shape, getKeptType(summed), offset));
+    offset += SharedMemory::countBytes(shape, getKeptType(summed));
   }
 }
 

@@ -114,6 +114,11 @@ protected:
   virtual LogicalResult continueCopies(Value /*step*/) { return success(); }
   virtual void waitForCopies() {}
 
+  /// Of shared memory, for a product with sums of parts: while each thread's
+  /// columns are kept so many at a time.
+  static int64_t countKeptBytes(const KernelProduct &product,
+                                const ProductTile &tile, int64_t count);
+
   Value apply(AffineExpr expression, ArrayRef<Value> operands) {
     return puller.apply(expression, operands);
   }

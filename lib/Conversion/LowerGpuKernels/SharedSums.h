@@ -23,6 +23,8 @@ class SharedMemory {
 public:
   /// So that four elements can be read at once.
   static constexpr int64_t kAlignment = 16;
+  /// Of a block, where nothing is asked for at the launch.
+  static constexpr int64_t kMostBytes = 48 * 1024;
 
   explicit SharedMemory(func::FuncOp kernel) : kernel(kernel) {}
 

@@ -19,9 +19,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Of a side that is copied, and bytes of all that the threads of a block share
-/// where nothing is asked for at the launch.
-static constexpr int64_t kMostBuffers = 4, kSharedBytes = 48 * 1024;
+/// Of a side that is copied.
+static constexpr int64_t kMostBuffers = 4;
 
 /// Where a unit lies in memory as it is to be shared; nothing where it doesn't.
 /// Behind the last term there are zeros: those of the sign that changes no sum
@@ -73,7 +72,8 @@ void TensorTiles::chooseBuffers() {
     return bytes;
   };
   int64_t most = std::min(kMostBuffers, countSteps());
-  while (copyBuffers < most && countBytes(copyBuffers + 1) <= kSharedBytes)
+  while (copyBuffers < most &&
+         countBytes(copyBuffers + 1) <= SharedMemory::kMostBytes)
     ++copyBuffers;
   for (Side &side : sides)
     if (side.isCopied)

@@ -65,6 +65,11 @@ WarpGroupTiles::arrange(const ProductTile &tile, const KernelProduct &product) {
   ProductTile arranged = tile;
   arranged.threadRows = kGroupRows / 32;
   arranged.threadColumns = columns / 4;
+  // A thread has few rows: where columns of parts are these, all threads' are
+  // kept at a time.
+  if (product.parts &&
+      countKeptBytes(product, arranged, /*count=*/1) > SharedMemory::kMostBytes)
+    return std::nullopt;
   return arranged;
 }
 
@@ -184,7 +189,7 @@ static Value waitForSums(OpBuilder &builder, Location loc, Value sums) {
     ties += std::to_string(i) + ",";
   }
   return LLVM::InlineAsmOp::create(
-             builder, loc, type, operands, kWaitForProducts,
+             builder, loc, type, operands, kWaitAssembly,
              results + ties + "~{memory}", /*has_side_effects=*/true,
              /*is_align_stack=*/false, LLVM::TailCallKind::None,
              LLVM::AsmDialectAttr(), ArrayAttr())

@@ -16,6 +16,9 @@
 // ADD: func.func private @"kernel/small"(
 // ADD: func.func private @"kernel/turned"(
 // ADD-NOT: hfta.warp_groups_of
+// Nor where too much of a tile would have to be kept for sums of its parts.
+// ADD: func.func private @"kernel/kept"(
+// ADD-NOT: hfta.warp_groups_of
 
 // Each of two warp groups has all rows and half of the columns. Of the rows' operand a
 // row has 64 bytes, of the columns' one there are two parts of 128 bytes, of which the
@@ -114,4 +117,35 @@ func.func private @"kernel/turned"(%x: tensor<64x64xf32>, %w: tensor<64x128xf32>
     linalg.yield %n : f32
   } -> tensor<64x128xf32>
   return %product : tensor<64x128xf32>
+}
+
+func.func private @"kernel/kept"(%x: tensor<128x64xf32>, %w: tensor<128x64xf32>) -> (tensor<128x128xf32>, tensor<4x128xf32>, tensor<4x128xf32>) attributes {hfta.kernel, hfta.ties = array<i64: -1, -1, -1>} {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<128x128xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<128x128xf32>) -> tensor<128x128xf32>
+  %product = linalg.generic {hfta.multiply = bf16, hfta.tile = array<i64: 128, 128, 32, 8, 8, 1>, indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (n, m)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<128x64xf32>, tensor<128x64xf32>) outs(%zeros : tensor<128x128xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %n = math.fma %a, %b, %s : f32
+    linalg.yield %n : f32
+  } -> tensor<128x128xf32>
+  %square = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]} ins(%product : tensor<128x128xf32>) outs(%empty : tensor<128x128xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %n = arith.mulf %a, %a : f32
+    linalg.yield %n : f32
+  } -> tensor<128x128xf32>
+  %none = tensor.empty() : tensor<4x128xf32>
+  %begin = linalg.fill ins(%zero : f32) outs(%none : tensor<4x128xf32>) -> tensor<4x128xf32>
+  %rows = tensor.expand_shape %product [[0, 1], [2]] output_shape [4, 32, 128] : tensor<128x128xf32> into tensor<4x32x128xf32>
+  %sums = linalg.generic {indexing_maps = [affine_map<(p, r, c) -> (p, r, c)>, affine_map<(p, r, c) -> (p, c)>], iterator_types = ["parallel", "reduction", "parallel"]} ins(%rows : tensor<4x32x128xf32>) outs(%begin : tensor<4x128xf32>) attrs = {hfta.part_sum} {
+  ^bb0(%a: f32, %s: f32):
+    %n = arith.addf %s, %a : f32
+    linalg.yield %n : f32
+  } -> tensor<4x128xf32>
+  %others = tensor.expand_shape %square [[0, 1], [2]] output_shape [4, 32, 128] : tensor<128x128xf32> into tensor<4x32x128xf32>
+  %squares = linalg.generic {indexing_maps = [affine_map<(p, r, c) -> (p, r, c)>, affine_map<(p, r, c) -> (p, c)>], iterator_types = ["parallel", "reduction", "parallel"]} ins(%others : tensor<4x32x128xf32>) outs(%begin : tensor<4x128xf32>) attrs = {hfta.part_sum} {
+  ^bb0(%a: f32, %s: f32):
+    %n = arith.addf %s, %a : f32
+    linalg.yield %n : f32
+  } -> tensor<4x128xf32>
+  return %product, %sums, %squares : tensor<128x128xf32>, tensor<4x128xf32>, tensor<4x128xf32>
 }
