@@ -79,10 +79,18 @@ private:
   bool isTransposed;
 };
 
+/// What a thread needs of operands: two rows, and of each 8 columns two
+/// neighbours.
+struct Operands {
+  uint32_t lhs[2][kWords], rhs[kMostColumns / 4][kWords];
+};
 struct Product {
   Factors factors;
   uint32_t columns;
   Matrix lhs, rhs;
+  Operands before; ///< as they were when it began
+
+  Operands read() const;
 };
 struct Thread {
   std::vector<Product> begun;
@@ -92,6 +100,18 @@ struct Thread {
 } // namespace
 
 static Thread threads[fibers::kMost];
+
+Operands Product::read() const {
+  unsigned number = fibers::getThread();
+  unsigned warp = number / fibers::kWarp % 4, inWarp = number % fibers::kWarp;
+  Operands operands = {};
+  for (unsigned row = 0; row < 2; ++row)
+    lhs.read(warp * 16 + row * 8 + inWarp / 4, operands.lhs[row]);
+  for (unsigned column = 0; column < columns / 4; ++column)
+    rhs.read(column / 2 * 8 + inWarp % 4 * 2 + column % 2,
+             operands.rhs[column]);
+  return operands;
+}
 
 void warp_groups::fence() { threads[fibers::getThread()].isFenced = true; }
 
@@ -110,27 +130,32 @@ const float *warp_groups::multiply(uint32_t factors, uint32_t columns,
   if (thread.begun.empty())
     std::memcpy(thread.sums, thread.isFenced ? sums : getUnknown(),
                 columns / 2 * sizeof(float));
-  thread.begun.push_back({Factors(factors), columns,
+  thread.begun.push_back({Factors(factors),
+                          columns,
                           Matrix(lhs, shared, transposed & 1),
-                          Matrix(rhs, shared, transposed & 2)});
+                          Matrix(rhs, shared, transposed & 2),
+                          {}});
+  thread.begun.back().before = thread.begun.back().read();
   return getUnknown();
 }
 
-/// The thread's two rows, and of each 8 columns two neighbours.
+/// Where the thread's sum of a row, 0 or 1, and a column of its own is.
+static unsigned getPlace(unsigned row, unsigned column) {
+  return column / 2 * 4 + row * 2 + column % 2;
+}
+
 static void make(const Product &product, float *sums) {
-  unsigned number = fibers::getThread();
-  unsigned warp = number / fibers::kWarp % 4, inWarp = number % fibers::kWarp;
-  uint32_t lhs[2][kWords], rhs[kWords];
-  for (unsigned row = 0; row < 2; ++row)
-    product.lhs.read(warp * 16 + row * 8 + inWarp / 4, lhs[row]);
-  for (unsigned column = 0; column < product.columns / 4; ++column) {
-    product.rhs.read(column / 2 * 8 + inWarp % 4 * 2 + column % 2, rhs);
+  Operands operands = product.read();
+  bool isSame = std::memcmp(&operands, &product.before, sizeof(operands)) == 0;
+  for (unsigned column = 0; column < product.columns / 4; ++column)
     for (unsigned row = 0; row < 2; ++row) {
-      float &sum = sums[column / 2 * 4 + row * 2 + column % 2];
-      sum = tensor_cores::addProducts(tensor_cores::getChip(), product.factors,
-                                      lhs[row], rhs, sum);
+      float &sum = sums[getPlace(row, column)];
+      sum = isSame
+                ? tensor_cores::addProducts(tensor_cores::getChip(),
+                                            product.factors, operands.lhs[row],
+                                            operands.rhs[column], sum)
+                : *getUnknown();
     }
-  }
 }
 
 const float *warp_groups::wait() {

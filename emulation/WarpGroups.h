@@ -1,8 +1,8 @@
 //===- WarpGroups.h - Products of what lies in shared memory ----*- C++ -*-===//
 //
 // Warp groups begin products of matrices in shared memory and wait for them.
-// Nothing is read before they wait, so that who overwrites it too early changes
-// the sums; who reads sums too early finds NaNs.
+// Operands are read when they begin and again when they wait: what has changed
+// meanwhile makes the sums NaNs. So are sums that are read too early.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_EMULATION_WARPGROUPS_H
@@ -19,7 +19,9 @@ inline constexpr unsigned kMostColumns = 256;
 
 // Called by a thread of a block that runs (Fibers.h).
 
-/// What the thread wrote, and what its copies did, can be read by products.
+/// What the thread wrote, and what its copies did, can be read by products. On
+/// a GPU others' fences count, too: each thread's behind what it wrote, and
+/// before the barrier.
 void fence();
 
 /// Begins a product of 64 rows and so many columns, of 8 words of factors each:

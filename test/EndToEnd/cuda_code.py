@@ -24,6 +24,10 @@ FORBIDDEN = re.compile(r"\.ftz|\.approx|\b(?:add|sub|mul|mad|fma|div|sqrt|rcp)\.
 MOST_SPILLING = 1
 
 
+# What all threads of a warp group have to come to together, once for each other.
+TOGETHER = ("wgmma.fence.", "wgmma.commit_group.", "wgmma.wait_group.")
+
+
 def find_ptxas():
     """As hftac looks for it."""
     own = pathlib.Path(os.environ.get("CUDA_PATH", ""), "bin", "ptxas")
@@ -73,13 +77,23 @@ class Chip:
             fail(f"{folder.name} in {precision} for {chip}: {found[0]} in {text}")
         return text
 
+    @staticmethod
+    def count_group_kernels(text):
+        """Those with products of warp groups."""
+        kernels = [kernel for kernel in text.read_text().split(".entry ")
+                   if "wgmma.mma_async" in kernel]
+        for kernel in kernels:
+            counts = [kernel.count(name) for name in TOGETHER]
+            if counts != counts[:1] * len(TOGETHER):
+                fail(f"{text}: {kernel.split('(')[0]} has {counts} of {TOGETHER}")
+        return len(kernels)
+
     def check(self, folder, precision):
         """The kernels that ran out of registers."""
         texts = [(self.name, self.emit(folder, precision, self.name))]
         if self.special:
             texts.append((self.special, self.emit(folder, precision, self.special)))
-            self.group_kernels += sum("wgmma.mma_async" in kernel for kernel in
-                                      texts[-1][1].read_text().split(".entry "))
+            self.group_kernels += self.count_group_kernels(texts[-1][1])
         return {f"{folder.name} {precision} {name} on {chip}" for chip, text in texts
                 for name in assemble(self.ptxas, text, chip)}
 

@@ -35,25 +35,37 @@ bool BlockThreads::load(ExecutionEngine &engine) {
 namespace {
 /// A block that runs.
 struct RunningBlock {
-  const hfta_launch *launch;
+  hfta_kernel kernel;
   void *const *buffers;
   int64_t first; ///< item
-  unsigned next, current;
+  unsigned threads, next, current;
 };
 } // namespace
 
 static void runThread(void *argument) {
   auto *block = static_cast<RunningBlock *>(argument);
-  block->launch->kernel(block->buffers, block->first + block->current, nullptr);
+  block->kernel(block->buffers, block->first + block->current, nullptr);
 }
 
 /// The last one first: what a thread wrote too late isn't there.
 static unsigned chooseThread(void *argument) {
   auto *block = static_cast<RunningBlock *>(argument);
-  unsigned count = block->launch->block_threads;
-  block->current = count - 1 - block->next;
-  block->next = (block->next + 1) % count;
+  block->current = block->threads - 1 - block->next;
+  block->next = (block->next + 1) % block->threads;
   return block->current;
+}
+
+bool BlockThreads::run(hfta_kernel kernel, void *const *buffers, int64_t items,
+                       unsigned threads) const {
+  for (int64_t item = 0; item < items; item += threads) {
+    std::memset(shared, 0xFF, sharedBytes);
+    async_copies::forget();
+    warp_groups::forget();
+    RunningBlock block = {kernel, buffers, item, threads, 0, 0};
+    if (!fibers::run(threads, runThread, chooseThread, &block))
+      return false;
+  }
+  return true;
 }
 
 bool BlockThreads::runFor(const hfta_task_call &call, const hfta_launch &launch,
@@ -61,14 +73,7 @@ bool BlockThreads::runFor(const hfta_task_call &call, const hfta_launch &launch,
   void *buffers[HFTA_MAX_BINDINGS];
   for (uint32_t i = 0; i < launch.binding_count; ++i)
     buffers[i] = hfta_call_address(&call, &launch, i, position);
-  for (int64_t item = 0; item < launch.items; item += launch.block_threads) {
-    std::memset(shared, 0xFF, sharedBytes);
-    async_copies::forget();
-    RunningBlock block = {&launch, buffers, item, 0, 0};
-    if (!fibers::run(launch.block_threads, runThread, chooseThread, &block))
-      return false;
-  }
-  return true;
+  return run(launch.kernel, buffers, launch.items, launch.block_threads);
 }
 
 bool BlockThreads::run(const hfta_task_call &call,

@@ -22,6 +22,10 @@ public:
   /// Runs a launch for the copies of a call. False if its threads don't all
   /// wait equally often.
   bool run(const hfta_task_call &call, const hfta_launch &launch) const;
+  /// Runs a kernel's blocks of so many threads, for so many items. False
+  /// likewise.
+  bool run(hfta_kernel kernel, void *const *buffers, int64_t items,
+           unsigned threads) const;
 
 private:
   bool runFor(const hfta_task_call &call, const hfta_launch &launch,

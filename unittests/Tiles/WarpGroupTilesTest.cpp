@@ -4,11 +4,11 @@
 // groups make the bits that warps make of it on the same chip.
 //===----------------------------------------------------------------------===//
 
-#include "Fibers.h"
+#include "BlockThreads.h"
 #include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/InitAll.h"
-#include "ThreadCalls.h"
+#include "TensorCores.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -121,8 +121,6 @@ public:
   bool run(const std::string &name, void *const *buffers);
 
 private:
-  using Entry = void (*)(void *const *, int64_t, void *);
-
   LogicalResult lower();
   void *find(const std::string &symbol);
 
@@ -133,6 +131,7 @@ private:
   }()};
   OwningOpRef<ModuleOp> module;
   std::unique_ptr<ExecutionEngine> engine;
+  BlockThreads blocks;
 };
 
 LogicalResult Kernels::lower() {
@@ -169,56 +168,18 @@ bool Kernels::compile(const std::string &text) {
     return false;
   }
   engine = std::move(*made);
-  for (const emulation::ThreadCall &call : emulation::getThreadCalls(
-           fibers::wait, async_copies::wait, warp_groups::wait)) {
-    auto *place = static_cast<void (**)()>(find(call.symbol));
-    if (!place)
-      return false;
-    *place = call.function;
-  }
-  return true;
-}
-
-/// A block that runs.
-struct Block {
-  void (*entry)(void *const *, int64_t, void *);
-  void *const *buffers;
-  int64_t first;
-  unsigned threads, next, current;
-};
-
-void runThread(void *argument) {
-  auto *block = static_cast<Block *>(argument);
-  block->entry(block->buffers, block->first + block->current, nullptr);
-}
-
-/// The last one first.
-unsigned chooseThread(void *argument) {
-  auto *block = static_cast<Block *>(argument);
-  block->current = block->threads - 1 - block->next;
-  block->next = (block->next + 1) % block->threads;
-  return block->current;
+  return blocks.load(*engine);
 }
 
 bool Kernels::run(const std::string &name, void *const *buffers) {
-  auto entry = reinterpret_cast<Entry>(find(name + "/entry"));
-  void *shared = find(emulated::kShared);
-  auto *bytes = static_cast<uint64_t *>(find(emulated::kSharedBytes));
+  auto entry = reinterpret_cast<hfta_kernel>(find(name + "/entry"));
   auto function = module->lookupSymbol<LLVM::LLVMFuncOp>(name);
-  if (!entry || !shared || !bytes || !function)
+  if (!entry || !function)
     return false;
   int64_t items = function->getAttrOfType<IntegerAttr>(kItemsAttrName).getInt();
   int64_t threads =
       function->getAttrOfType<IntegerAttr>(kBlockThreadsAttrName).getInt();
-  for (int64_t item = 0; item < items; item += threads) {
-    std::memset(shared, 0xFF, *bytes);
-    async_copies::forget();
-    warp_groups::forget();
-    Block block = {entry, buffers, item, unsigned(threads), 0, 0};
-    if (!fibers::run(block.threads, runThread, chooseThread, &block))
-      return false;
-  }
-  return true;
+  return blocks.run(entry, buffers, items, static_cast<unsigned>(threads));
 }
 
 /// A stored number, of few bits, which each format holds.

@@ -17,22 +17,21 @@ static FlatSymbolRefAttr getReplaced(Operation *function) {
   return function->getAttrOfType<FlatSymbolRefAttr>(kWarpGroupsOfAttrName);
 }
 
-/// Puts a function in the place of the other one that it names. What is called
-/// by its own entry point keeps its name.
-static LogicalResult replaceOther(LLVM::LLVMFuncOp function,
-                                  SymbolTable &symbols) {
+/// The function in whose place another one is for some chips; diagnoses where
+/// there is no such one.
+static LLVM::LLVMFuncOp findReplaced(LLVM::LLVMFuncOp function,
+                                     const SymbolTable &symbols) {
   FlatSymbolRefAttr of = getReplaced(function);
-  auto other = symbols.lookup<LLVM::LLVMFuncOp>(of.getAttr());
-  if (!other || getReplaced(other) ||
-      other.getFunctionType() != function.getFunctionType())
-    return function.emitError("expected ")
-           << kWarpGroupsOfAttrName
-           << " to name another function of the same type, got " << of;
-  symbols.erase(other);
-  function->removeAttr(kWarpGroupsOfAttrName);
-  if (function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
-    SymbolTable::setSymbolName(function, of.getAttr());
-  return success();
+  auto other =
+      of ? symbols.lookup<LLVM::LLVMFuncOp>(of.getAttr()) : LLVM::LLVMFuncOp();
+  if (other && !other->hasAttr(kWarpGroupsOfAttrName) &&
+      other.getFunctionType() == function.getFunctionType())
+    return other;
+  function.emitError("expected ")
+      << kWarpGroupsOfAttrName
+      << " to name another function of the same type, got "
+      << function->getAttr(kWarpGroupsOfAttrName);
+  return {};
 }
 
 namespace {
@@ -44,14 +43,26 @@ struct ChooseGpuKernelsPass
     SymbolTable symbols(getOperation());
     SmallVector<LLVM::LLVMFuncOp> others;
     for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
-      if (getReplaced(function))
+      if (function->hasAttr(kWarpGroupsOfAttrName))
         others.push_back(function);
     for (LLVM::LLVMFuncOp function : others) {
-      if (!warpGroups)
-        symbols.erase(function);
-      else if (failed(replaceOther(function, symbols)))
+      LLVM::LLVMFuncOp replaced = findReplaced(function, symbols);
+      if (!replaced)
         return signalPassFailure();
+      choose(function, replaced, symbols);
     }
+  }
+
+  /// What is called by its own entry point keeps its name.
+  void choose(LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp replaced,
+              SymbolTable &symbols) const {
+    if (!warpGroups)
+      return symbols.erase(function);
+    symbols.erase(replaced);
+    StringAttr name = getReplaced(function).getAttr();
+    function->removeAttr(kWarpGroupsOfAttrName);
+    if (function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
+      SymbolTable::setSymbolName(function, name);
   }
 };
 } // namespace

@@ -248,8 +248,9 @@ static LogicalResult markEntries(ModuleOp module) {
       continue;
     auto other = symbols.lookup<LLVM::LLVMFuncOp>(of.getAttr());
     LLVM::LLVMFuncOp own = findEntry(kernel), others = findEntry(other);
-    bool isSame = others;
-    for (StringRef name : {kItemsAttrName, kBlockThreadsAttrName})
+    bool isSame = own && others;
+    for (StringRef name :
+         {kItemsAttrName, kBlockThreadsAttrName, kScratchBytesAttrName})
       isSame = isSame && kernel->getAttr(name) == other->getAttr(name);
     if (!isSame)
       return kernel.emitError("expected a kernel that is launched like ") << of;

@@ -42,6 +42,7 @@ private:
   ElementPuller makePuller();
   LogicalResult computeTiles(const KernelProduct &product,
                              const ProductTile &tile);
+  LogicalResult refuseWarpGroups();
   SumLanes placeLanes(ElementPuller &puller, int64_t lanes);
   LogicalResult computePartTiles(const KernelParts &parts);
   LogicalResult computeElements();
@@ -373,6 +374,12 @@ void KernelThreader::storeOfRow(unsigned result, Value element,
   });
 }
 
+LogicalResult KernelThreader::refuseWarpGroups() {
+  return kernel.emitError("expected a product that warp groups can compute "
+                          "because of ")
+         << kWarpGroupsOfAttrName;
+}
+
 LogicalResult KernelThreader::computeTiles(const KernelProduct &product,
                                            const ProductTile &tile) {
   ElementPuller puller = makePuller();
@@ -387,9 +394,7 @@ LogicalResult KernelThreader::computeTiles(const KernelProduct &product,
     std::optional<ProductTile> arranged =
         WarpGroupTiles::arrange(tile, product);
     if (!arranged)
-      return kernel.emitError("expected a product that warp groups can compute "
-                              "because of ")
-             << kWarpGroupsOfAttrName;
+      return refuseWarpGroups();
     return WarpGroupTiles(builder, to, puller, shared, product, *arranged,
                           results, item)
         .build(store);
@@ -457,6 +462,8 @@ LogicalResult KernelThreader::build() {
   std::optional<ProductTile> tile;
   if (product)
     tile = ProductTile::get(product->op);
+  if (kernel->hasAttr(kWarpGroupsOfAttrName) && !tile)
+    return refuseWarpGroups();
   noteWideIndices();
   makeBlock();
   std::optional<KernelRows> rows = KernelRows::get(kernel);

@@ -44,7 +44,8 @@ std::optional<ProductTile>
 WarpGroupTiles::arrange(const ProductTile &tile, const KernelProduct &product) {
   std::optional<TensorFactors> factors = TensorFactors::get(product.op);
   int64_t threads = tile.countGroupThreads();
-  if (!factors || tile.rows % kGroupRows != 0 || threads % kGroupThreads != 0)
+  if (!factors || tile.rows % kGroupRows != 0 || threads % kGroupThreads != 0 ||
+      tile.terms % factors->ofStep() != 0)
     return std::nullopt;
   int64_t above = tile.rows / kGroupRows, warpGroups = threads / kGroupThreads;
   if (warpGroups % above != 0 || tile.columns % (warpGroups / above) != 0)

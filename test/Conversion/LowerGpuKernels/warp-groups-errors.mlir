@@ -1,4 +1,5 @@
 // RUN: hfta-opt %s -split-input-file -verify-diagnostics -hfta-choose-gpu-kernels=warp-groups -hfta-kernels-to-threads
+// RUN: hfta-opt %s -split-input-file -verify-diagnostics -hfta-choose-gpu-kernels -hfta-kernels-to-threads
 
 // expected-error@+1 {{expected hfta.warp_groups_of to name another function of the same type, got @missing}}
 llvm.func @k(%x: !llvm.ptr) attributes {hfta.warp_groups_of = @missing, nvvm.kernel}
@@ -13,6 +14,18 @@ llvm.func @k(%x: !llvm.ptr) attributes {hfta.warp_groups_of = @k, nvvm.kernel}
 // expected-error@+1 {{expected hfta.warp_groups_of to name another function of the same type, got @narrow}}
 llvm.func @k(%x: !llvm.ptr) attributes {hfta.warp_groups_of = @narrow, nvvm.kernel}
 llvm.func @narrow() attributes {nvvm.kernel}
+
+// -----
+
+// expected-error@+1 {{expected hfta.warp_groups_of to name another function of the same type, got "narrow"}}
+llvm.func @k(%x: !llvm.ptr) attributes {hfta.warp_groups_of = "narrow", nvvm.kernel}
+
+// -----
+
+// expected-error@+1 {{expected a product that warp groups can compute because of hfta.warp_groups_of}}
+func.func private @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>, hfta.warp_groups_of = @other} {
+  return %x : tensor<4xf32>
+}
 
 // -----
 
