@@ -260,7 +260,7 @@ def HftaEmulateGpu : Pass<"hfta-emulate-gpu", "::mlir::ModuleOp"> {
     `hfta_emulated_registers`, which whoever calls a kernel fills for each thread;
     a function `NAME$call` takes pointers to the parameters of kernel NAME, as
     the driver does. A kernel whose blocks'
-    threads wait for each other (`nvvm.barrier`) has `NAME$block` instead, and
+    threads wait for each other (`nvvm.barrier0`) has `NAME$block` instead, and
     calls what `hfta_emulated_barrier` points to; what they share is one memory,
     `hfta_emulated_shared`. What a warp does together (`nvvm.mma.sync`,
     `nvvm.ldmatrix`) or a warp group (`nvvm.wgmma.mma_async`), and copies that a
@@ -379,7 +379,7 @@ def HftaKernelsToThreads : Pass<"hfta-kernels-to-threads", "::mlir::ModuleOp"> {
     instead: each computes some rows and columns of a tile of a product, or some
     terms of a sum. `hfta.items` then is the number of threads and
     `hfta.block_threads` those of a block; all of a block have to run, and wait
-    for each other (`nvvm.barrier`). `hfta.shares_sums` says that it is sums that
+    for each other (`nvvm.barrier0`). `hfta.shares_sums` says that it is sums that
     they share.
 
     Ops that have no single elements, whole matrices' algorithms, must have been

@@ -60,7 +60,7 @@ static bool waits(LLVM::LLVMFuncOp function, SymbolTable &symbols) {
         auto callee = call && call.getCallee()
                           ? symbols.lookup<LLVM::LLVMFuncOp>(*call.getCallee())
                           : LLVM::LLVMFuncOp();
-        return isa<NVVM::BarrierOp, NVVM::CpAsyncOp, NVVM::LdMatrixOp,
+        return isa<NVVM::Barrier0Op, NVVM::CpAsyncOp, NVVM::LdMatrixOp,
                    NVVM::MmaOp, NVVM::WgmmaMmaAsyncOp>(op) ||
                        (callee && waits(callee, symbols))
                    ? WalkResult::interrupt()
@@ -431,7 +431,7 @@ LogicalResult EmulateGpuPass::replaceOp(Operation *op) {
     return replaceByCall(op, commitCopies, {}), success();
   if (auto wait = dyn_cast<NVVM::CpAsyncWaitGroupOp>(op))
     return replaceByCall(op, waitForCopies, number(op, wait.getN())), success();
-  if (isa<NVVM::BarrierOp>(op) && op->getNumOperands() == 0)
+  if (isa<NVVM::Barrier0Op>(op))
     return replaceByCall(op, barrier, {}), success();
   std::optional<int32_t> place = findRegister(op);
   if (!place)

@@ -91,8 +91,10 @@ void SharedMemory::declare(SymbolTable &symbols) {
   }
 }
 
+/// What `nvvm.barrier` is without operands; MLIR 22 doesn't read that op again
+/// from the text that it writes of it.
 void SharedMemory::synchronize(OpBuilder &builder, Location loc) {
-  NVVM::BarrierOp::create(builder, loc);
+  NVVM::Barrier0Op::create(builder, loc);
 }
 
 //===----------------------------------------------------------------------===//

@@ -24,7 +24,7 @@ llvm.func @waits(%x: !llvm.ptr) attributes {nvvm.kernel} {
   %0 = llvm.mlir.addressof @shared_0 : !llvm.ptr<3>
   %1 = llvm.load %x : !llvm.ptr -> f32
   llvm.store %1, %0 : f32, !llvm.ptr<3>
-  nvvm.barrier
+  nvvm.barrier0
   llvm.return
 }
 // What is said about a kernel's registers says nothing here.
@@ -173,8 +173,8 @@ llvm.func @reads_bytes(%row: !llvm.ptr<3>) attributes {nvvm.kernel} {
 
 // -----
 
-llvm.func @k(%x: !llvm.ptr) attributes {nvvm.kernel} {
+llvm.func @k(%x: !llvm.ptr, %id: i32) attributes {nvvm.kernel} {
   // expected-error @+1 {{isn't emulated}}
-  nvvm.barrier0
+  nvvm.barrier id = %id
   llvm.return
 }
