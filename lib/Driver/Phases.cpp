@@ -44,7 +44,7 @@ static void addLLVM(OpPassManager &pm, const PipelineSettings &settings) {
 }
 
 static void addGpu(OpPassManager &pm, const PipelineSettings &settings) {
-  GpuPipelineOptions options;
+  LowerGpuKernelsOptions options;
   options.warpGroups = settings.warpGroups;
   buildGpuPipeline(pm, options);
 }

@@ -131,10 +131,8 @@ void hfta::buildLLVMPipeline(OpPassManager &pm,
 }
 
 void hfta::buildGpuPipeline(OpPassManager &pm,
-                            const GpuPipelineOptions &options) {
-  LowerGpuKernelsOptions lower;
-  lower.warpGroups = options.warpGroups;
-  buildLowerGpuKernelsPipeline(pm, lower);
+                            const LowerGpuKernelsOptions &options) {
+  buildLowerGpuKernelsPipeline(pm, options);
   pm.addPass(createConvertHftaToRuntime());
   pm.addPass(createHftaCollectGpuCode());
   pm.addPass(createReconcileUnrealizedCastsPass());
@@ -156,7 +154,7 @@ void hfta::registerPipelines() {
   PassPipelineRegistration<LinalgPipelineOptions>(
       "hfta-linalg-pipeline", "Kernels to linalg on tensors",
       buildLinalgPipeline);
-  PassPipelineRegistration<GpuPipelineOptions>(
+  PassPipelineRegistration<LowerGpuKernelsOptions>(
       "hfta-gpu-pipeline",
       "Kernels to the NVVM dialect, tasks and variables to the LLVM dialect",
       buildGpuPipeline);

@@ -3,6 +3,7 @@
 #include "LayoutClasses.h"
 
 #include "Hfta/Dialect/Hfta/IR/Layouts.h"
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 #include "Hfta/Transforms/Passes.h"
 #include "Recomputed.h"
 #include "SeparateLayouts.h"
@@ -17,10 +18,6 @@ namespace mlir::hfta {
 
 using namespace mlir;
 using namespace mlir::hfta;
-
-static RankedTensorType getType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 
 //===----------------------------------------------------------------------===//
 // Inside a kernel
@@ -67,8 +64,9 @@ Value BodyRewriter::get(Value old, DenseMap<Value, Value> &wanted,
   Value &value = wanted[old];
   if (!value) {
     Value source = other.lookup(old);
-    value = TransposeOp::create(builder, old.getLoc(), source,
-                                getPermutation(getType(source).getRank()));
+    value =
+        TransposeOp::create(builder, old.getLoc(), source,
+                            getPermutation(getTensorType(source).getRank()));
   }
   return value;
 }
@@ -85,7 +83,7 @@ bool BodyRewriter::rewriteElementwise(Operation &op) {
   if (!isa<ElementwiseOpInterface>(op) ||
       !classes.isChannelsLast(op.getResult(0)) ||
       !llvm::all_equal(llvm::map_range(op.getOperands(), [](Value operand) {
-        return getType(operand).getShape();
+        return getTensorType(operand).getShape();
       })))
     return false;
   IRMapping mapping;
@@ -93,7 +91,7 @@ bool BodyRewriter::rewriteElementwise(Operation &op) {
     mapping.map(operand, getStored(operand));
   Operation *clone = builder.clone(op, mapping);
   for (auto [old, result] : llvm::zip(op.getResults(), clone->getResults())) {
-    result.setType(getStoredType(getType(old)));
+    result.setType(getStoredType(getTensorType(old)));
     stored[old] = result;
   }
   return true;
@@ -103,7 +101,7 @@ bool BodyRewriter::rewriteBroadcast(Operation &op) {
   auto broadcast = dyn_cast<BroadcastOp>(op);
   if (!broadcast || !classes.isChannelsLast(broadcast.getResult()))
     return false;
-  RankedTensorType type = getStoredType(getType(broadcast.getResult()));
+  RankedTensorType type = getStoredType(getTensorType(broadcast.getResult()));
   SmallVector<int64_t> dimensions =
       permute(getChannelsFirst(type.getRank()), broadcast.getDimensions());
   if (!llvm::is_sorted(dimensions))
@@ -120,7 +118,7 @@ bool BodyRewriter::rewriteReduce(Operation &op) {
   if (!reduce || !classes.isChannelsLast(reduce.getInput()))
     return false;
   SmallVector<int64_t> order =
-      getChannelsLast(getType(reduce.getInput()).getRank());
+      getChannelsLast(getTensorType(reduce.getInput()).getRank());
   SmallVector<int64_t> axes, kept;
   for (auto [place, axis] : llvm::enumerate(order)) {
     if (llvm::is_contained(reduce.getAxes(), axis))
@@ -148,7 +146,7 @@ bool BodyRewriter::rewritePartSums(Operation &op) {
   if (!sums || !classes.isChannelsLast(sums.getInput()))
     return false;
   SmallVector<int64_t> order =
-      getChannelsLast(getType(sums.getInput()).getRank());
+      getChannelsLast(getTensorType(sums.getInput()).getRank());
   auto own = static_cast<int64_t>(sums.getColumn());
   SmallVector<int64_t> rows(order);
   llvm::erase(rows, own);
@@ -258,7 +256,7 @@ void TaskRewriter::rewriteCarrier(Operation *op) {
 /// Views of the value need it in its logical order.
 void TaskRewriter::store(Value value) {
   Operation *op = value.getDefiningOp();
-  RankedTensorType type = getType(value);
+  RankedTensorType type = getTensorType(value);
   value.setType(getStoredType(type));
   storedValues.insert(value);
   if (llvm::all_of(value.getUses(),
@@ -284,7 +282,7 @@ void TaskRewriter::rewriteKernel(KernelOp kernel) {
   SmallVector<Type> types;
   for (const Result &result : results) {
     if (result.isStored)
-      types.push_back(getStoredType(getType(result.old)));
+      types.push_back(getStoredType(getTensorType(result.old)));
     if (result.isPlain)
       types.push_back(result.old.getType());
   }
@@ -377,7 +375,7 @@ struct AssignLayoutsPass
     llvm::MapVector<Type, Counts> counts;
     getOperation().walk([&](KernelOp kernel) {
       for (Value result : kernel.getResults()) {
-        if (getType(result).getRank() < 3)
+        if (getTensorType(result).getRank() < 3)
           continue;
         Counts &count = counts[getLogicalType(result.getType())];
         ++(classes.isChannelsLast(result) ? count.channelsLast : count.plain);

@@ -36,6 +36,11 @@ inline constexpr llvm::StringLiteral kKernelAttrName = "hfta.kernel";
 inline constexpr llvm::StringLiteral kTiesAttrName = "hfta.ties";
 /// Lowered kernels: the number of work items, and the bytes of scratch memory.
 inline constexpr llvm::StringLiteral kItemsAttrName = "hfta.items";
+/// Whether a function is a kernel whose arguments and results are tensors yet.
+inline bool isKernelOnTensors(func::FuncOp function) {
+  return function->hasAttr(kKernelAttrName) && !function.isDeclaration() &&
+         !function->hasAttr(kItemsAttrName);
+}
 /// On lowered kernels: the bytes of each operand, of one copy.
 inline constexpr llvm::StringLiteral kOperandBytesAttrName =
     "hfta.operand_bytes";

@@ -380,7 +380,9 @@ def HftaKernelsToThreads : Pass<"hfta-kernels-to-threads", "::mlir::ModuleOp"> {
     terms of a sum. `hfta.items` then is the number of threads and
     `hfta.block_threads` those of a block; all of a block have to run, and wait
     for each other (`nvvm.barrier0`). `hfta.shares_sums` says that it is sums that
-    they share.
+    they share. A kernel in the place of another one for chips with warp groups
+    (`hfta.warp_groups_of`) has these multiply its tiles; one whose tiles they
+    can't is an error.
 
     Ops that have no single elements, whole matrices' algorithms, must have been
     lowered before.

@@ -7,6 +7,8 @@
 #ifndef HFTA_DRIVER_PIPELINES_H
 #define HFTA_DRIVER_PIPELINES_H
 
+#include "Hfta/Conversion/LowerGpuKernels.h"
+
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 
@@ -80,17 +82,9 @@ struct LLVMPipelineOptions : PassPipelineOptions<LLVMPipelineOptions> {
 /// dialect.
 void buildLLVMPipeline(OpPassManager &pm, const LLVMPipelineOptions &options);
 
-struct GpuPipelineOptions : PassPipelineOptions<GpuPipelineOptions> {
-  Option<bool> warpGroups{
-      *this, "warp-groups",
-      llvm::cl::desc("add kernels for chips that have instructions of warp "
-                     "groups"),
-      llvm::cl::init(false)};
-};
-
 /// For GPUs: kernels to the NVVM dialect, in a module of their own, tasks and
 /// variables to the LLVM dialect.
-void buildGpuPipeline(OpPassManager &pm, const GpuPipelineOptions &options);
+void buildGpuPipeline(OpPassManager &pm, const LowerGpuKernelsOptions &options);
 
 /// Of planned tasks, for the module's `hfta.target`: kernels lowered as far as
 /// tells what scratch memory they need.

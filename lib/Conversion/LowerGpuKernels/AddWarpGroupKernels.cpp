@@ -18,8 +18,7 @@ static constexpr llvm::StringLiteral kSuffix = "/warp_groups";
 
 /// Whether it is a product, in tiles, that warp groups can compute.
 static bool suitsWarpGroups(func::FuncOp kernel) {
-  if (!kernel->hasAttr(kKernelAttrName) || kernel.isDeclaration() ||
-      kernel->hasAttr(kItemsAttrName))
+  if (!isKernelOnTensors(kernel))
     return false;
   std::optional<KernelProduct> product = findProduct(kernel);
   std::optional<ProductTile> tile;

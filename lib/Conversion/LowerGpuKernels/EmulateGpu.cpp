@@ -322,13 +322,15 @@ LogicalResult EmulateGpuPass::replaceCopy(NVVM::CpAsyncOp op) {
   return success();
 }
 
-static std::optional<emulated::Factors>
-getFactors(std::optional<NVVM::MMATypes> type) {
-  if (type == NVVM::MMATypes::bf16)
+/// Of an enumeration of the types that instructions of warps, or of warp
+/// groups, multiply.
+template <typename Types>
+static std::optional<emulated::Factors> getFactors(std::optional<Types> type) {
+  if (type == Types::bf16)
     return emulated::Factors::kBf16;
-  if (type == NVVM::MMATypes::f16)
+  if (type == Types::f16)
     return emulated::Factors::kF16;
-  if (type == NVVM::MMATypes::tf32)
+  if (type == Types::tf32)
     return emulated::Factors::kTf32;
   return std::nullopt;
 }
@@ -376,13 +378,8 @@ LogicalResult EmulateGpuPass::replaceProduct(NVVM::WgmmaMmaAsyncOp op) {
                  op.getScaleD() == NVVM::WGMMAScaleOut::one &&
                  op.getScaleA() == NVVM::WGMMAScaleIn::one &&
                  op.getScaleB() == NVVM::WGMMAScaleIn::one;
-  std::optional<emulated::Factors> factors;
-  if (op.getTypeA() == NVVM::WGMMATypes::bf16)
-    factors = emulated::Factors::kBf16;
-  else if (op.getTypeA() == NVVM::WGMMATypes::f16)
-    factors = emulated::Factors::kF16;
-  else if (op.getTypeA() == NVVM::WGMMATypes::tf32)
-    factors = emulated::Factors::kTf32;
+  std::optional<emulated::Factors> factors =
+      getFactors(std::optional(op.getTypeA()));
   if (!isPlain || !factors)
     return op.emitError("isn't emulated");
   Type pointer = LLVM::LLVMPointerType::get(&getContext());

@@ -497,8 +497,7 @@ struct KernelsToThreadsPass
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     for (auto kernel : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
-      if (!kernel->hasAttr(kKernelAttrName) || kernel.isDeclaration() ||
-          kernel->hasAttr(kItemsAttrName))
+      if (!isKernelOnTensors(kernel))
         continue;
       if (failed(KernelThreader(kernel, symbols).build()))
         return signalPassFailure();

@@ -369,8 +369,7 @@ struct MapKernelsToGpuPass
 
   void runOnOperation() override {
     func::FuncOp kernel = getOperation();
-    if (!kernel->hasAttr(kKernelAttrName) || kernel.isDeclaration() ||
-        kernel->hasAttr(kItemsAttrName))
+    if (!isKernelOnTensors(kernel))
       return;
     joinAllAxes(kernel);
     markSums(kernel, always);

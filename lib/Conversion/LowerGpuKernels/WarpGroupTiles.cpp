@@ -27,6 +27,8 @@ using namespace mlir::hfta;
 
 /// Of a warp group, and rows of its instructions' result.
 static constexpr int64_t kGroupThreads = 128, kGroupRows = 64;
+/// Threads of it along these rows, and along the result's columns.
+static constexpr int64_t kRowThreads = 32, kColumnThreads = 4;
 /// Columns of one: a multiple of the first number, at most the second.
 static constexpr int64_t kColumnUnit = 8, kMostColumns = 256;
 /// Of a row; and rows after which its units are turned the same again.
@@ -64,10 +66,10 @@ WarpGroupTiles::arrange(const ProductTile &tile, const KernelProduct &product) {
       return std::nullopt;
   }
   ProductTile arranged = tile;
-  arranged.threadRows = kGroupRows / 32;
-  arranged.threadColumns = columns / 4;
-  // A thread has few rows: where columns of parts are these, all threads' are
-  // kept at a time.
+  arranged.threadRows = kGroupRows / kRowThreads;
+  arranged.threadColumns = columns / kColumnThreads;
+  // A thread has two rows: where a part's columns are rows of the product,
+  // those of half a tile are kept at a time at least.
   if (product.parts &&
       countKeptBytes(product, arranged, /*count=*/1) > SharedMemory::kMostBytes)
     return std::nullopt;
@@ -89,7 +91,7 @@ WarpGroupTiles::WarpGroupTiles(OpBuilder &builder, Block *block,
 
 /// Of a warp group.
 int64_t WarpGroupTiles::countPlaces(const Side &side) const {
-  return side.of->operand == 0 ? kGroupRows : side.ofThread * 4;
+  return side.of->operand == 0 ? kGroupRows : side.ofThread * kColumnThreads;
 }
 
 /// Lines have to begin with the pattern by which hardware turns their units.

@@ -239,8 +239,7 @@ struct DistributeKernelsPass
 
   void runOnOperation() override {
     func::FuncOp kernel = getOperation();
-    if (!kernel->hasAttr(kKernelAttrName) || kernel.isDeclaration() ||
-        kernel->hasAttr(kItemsAttrName))
+    if (!isKernelOnTensors(kernel))
       return;
     SmallVector<int64_t> ties(kernel.getNumResults(), -1);
     if (auto stored = kernel->getAttrOfType<DenseI64ArrayAttr>(kTiesAttrName))

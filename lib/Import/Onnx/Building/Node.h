@@ -146,9 +146,7 @@ private:
 using hfta::getElementType;
 using hfta::getShape;
 
-inline RankedTensorType getType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
+inline RankedTensorType getType(Value value) { return getTensorType(value); }
 namespace detail {
 template <typename Argument>
 bool isNullValue(const Argument &argument) {
