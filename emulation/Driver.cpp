@@ -6,6 +6,8 @@
 
 #include "Calls.h"
 #include "Faults.h"
+#include "Hfta/Conversion/EmulatedImage.h"
+#include "TensorMaps.h"
 
 #include <algorithm>
 #include <atomic>
@@ -262,6 +264,43 @@ EXPORTED hfta_cu_result cuModuleGetFunction(hfta_cu_function *function,
   return kSuccess;
 }
 
+/// What a block of this chip may have.
+static unsigned getMostSharedBytes() {
+  const Settings &settings = getSettings();
+  if (settings.major == 9 || settings.major == 10)
+    return 227U << 10;
+  return settings.major == 8 && settings.minor == 0 ? 163U << 10 : 99U << 10;
+}
+
+EXPORTED hfta_cu_result cuFuncSetAttribute(hfta_cu_function function,
+                                           int attribute, int value) {
+  ENTER("cuFuncSetAttribute");
+  if (attribute != HFTA_CU_MAX_DYNAMIC_SHARED_BYTES || value < 0 ||
+      unsigned(value) > getMostSharedBytes())
+    return kInvalidValue;
+  reinterpret_cast<Function *>(function)->sharedBytes =
+      std::max(unsigned(value), kFreeSharedBytes);
+  return kSuccess;
+}
+
+EXPORTED hfta_cu_result cuTensorMapEncodeTiled(
+    hfta_cu_tensor_map *map, int type, uint32_t rank, void *address,
+    const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
+    const uint32_t *steps, int interleave, int swizzle, int promotion,
+    int fill) {
+  ENTER("cuTensorMapEncodeTiled");
+  return tensor_maps::encodeTiled(map, type, rank, address, sizes, strides, box,
+                                  steps, interleave, swizzle, promotion, fill);
+}
+
+/// Maps and a number for each.
+static size_t getMapBytes(uint32_t count) {
+  using mlir::hfta::emulated::kMapAlignment;
+  using mlir::hfta::emulated::kMapBytes;
+  size_t bytes = count * (kMapBytes + sizeof(uint32_t));
+  return (bytes + kMapAlignment - 1) / kMapAlignment * kMapAlignment;
+}
+
 hfta_cu_result emulation::makeLaunch(const hfta_cu_kernel_node &kernel,
                                      Launch &launch) {
   constexpr unsigned kMostThreads = 1024, kMostCopies = 65535;
@@ -270,17 +309,25 @@ hfta_cu_result emulation::makeLaunch(const hfta_cu_kernel_node &kernel,
       kernel.block_x == 0 || kernel.block_x > kMostThreads ||
       kernel.block_y != 1 || kernel.block_z != 1)
     return kInvalidValue;
-  launch = {reinterpret_cast<Function *>(kernel.function),
-            kernel.grid_x,
-            kernel.grid_z,
-            kernel.block_x,
-            {}};
-  // How many parameters a kernel has isn't known: they are 8 bytes each, and
-  // end with NULL.
-  for (void **parameters = kernel.parameters; *parameters; ++parameters) {
-    launch.parameters.emplace_back();
-    std::memcpy(&launch.parameters.back(), *parameters, sizeof(uint64_t));
+  const auto *function = reinterpret_cast<Function *>(kernel.function);
+  if (kernel.shared_bytes > function->sharedBytes)
+    return kInvalidValue;
+  launch = {function, kernel.grid_x, kernel.grid_z, kernel.block_x, {}, {}};
+  // How many parameters a kernel has isn't known: they are 8 bytes each, but
+  // for maps, and end with NULL.
+  size_t count = 0;
+  while (kernel.parameters[count])
+    ++count;
+  if (function->mapCount > 0) {
+    if (count == 0)
+      return kInvalidValue;
+    launch.maps.resize(getMapBytes(function->mapCount) / sizeof(uint64_t));
+    std::memcpy(launch.maps.data(), kernel.parameters[--count],
+                launch.maps.size() * sizeof(uint64_t));
   }
+  launch.parameters.resize(count);
+  for (size_t i = 0; i < count; ++i)
+    std::memcpy(&launch.parameters[i], kernel.parameters[i], sizeof(uint64_t));
   return kSuccess;
 }
 

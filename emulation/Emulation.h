@@ -102,10 +102,15 @@ struct Module {
   ~Module();
 };
 
+/// Shared memory that every kernel may ask for at its launch.
+inline constexpr unsigned kFreeSharedBytes = 48 << 10;
+
 struct Function {
   Module *module;
   void (*call)(void **parameters);
-  bool waits; ///< a block's threads for each other
+  bool waits;           ///< a block's threads for each other
+  uint32_t mapCount;    ///< that its last parameter has
+  unsigned sharedBytes; ///< that a launch may ask for
   std::string name;
 };
 
@@ -113,6 +118,7 @@ struct Launch {
   const Function *function;
   unsigned gridX, gridZ, blockX;
   std::vector<uint64_t> parameters;
+  std::vector<uint64_t> maps; ///< the bytes of a last one, or nothing
 };
 
 /// Kernels, each with the numbers of those that it waits for.

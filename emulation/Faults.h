@@ -20,7 +20,7 @@ enum class Fault {
   copy,    ///< the Nth copy isn't made
   clear,   ///< the Nth fill isn't made
   host,    ///< the Nth time that the host waits it doesn't
-  async,   ///< a thread's Nth wait of each block for its copies doesn't
+  async,   ///< a thread's Nth wait of each block for copies doesn't
   products ///< a thread's Nth wait of each block for its products doesn't
 };
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <sys/mman.h>
 
 using namespace fibers;
@@ -47,8 +48,32 @@ static char *stacks;
 static void *pointers[kMost]; ///< of the stacks
 
 /// What a thread does, or waits for.
-enum class State { running, atBarrier, inWarp, ended };
+enum class State {
+  running,
+  atBarrier,
+  atNumbered, ///< barrier
+  inWarp,
+  polling, ///< a condition
+  yielding,
+  ended
+};
 static State states[kMost];
+
+namespace {
+/// Threads at a barrier that has a number.
+struct Numbered {
+  uint32_t expected, arrived;
+};
+struct Condition {
+  bool (*holds)(void *);
+  void *argument;
+};
+} // namespace
+
+static Numbered barriers[kBarriers];
+static uint32_t numbers[kMost]; ///< of the barriers where threads are
+static Condition conditions[kMost];
+static const char *failure;
 static void *mainPointer;
 static unsigned current;
 static void (*currentBody)(void *);
@@ -69,6 +94,41 @@ static void suspend(State state) {
 void fibers::wait() { suspend(State::atBarrier); }
 
 void fibers::waitForWarp() { suspend(State::inWarp); }
+
+void fibers::waitAt(uint32_t number, uint32_t threads) {
+  if (number >= kBarriers || threads == 0 || threads % kWarp != 0)
+    fail("waits at a barrier that there isn't");
+  Numbered &barrier = barriers[number];
+  if (barrier.arrived > 0 && barrier.expected != threads)
+    fail("has threads that wait for different numbers of others at a barrier");
+  barrier.expected = threads;
+  numbers[current] = number;
+  if (++barrier.arrived < threads)
+    return suspend(State::atNumbered);
+  barrier.arrived = 0;
+  for (unsigned thread = 0; thread < kMost; ++thread)
+    if (states[thread] == State::atNumbered && numbers[thread] == number)
+      states[thread] = State::running;
+  suspend(State::running);
+}
+
+void fibers::waitUntil(bool (*holds)(void *), void *argument) {
+  conditions[current] = {holds, argument};
+  suspend(State::polling);
+}
+
+void fibers::yield() { suspend(State::yielding); }
+
+void fibers::setFailure(const char *reason) { failure = reason; }
+
+void fibers::fail(const char *reason) {
+  setFailure(reason);
+  // `run` ends when it sees that.
+  for (;;)
+    hfta_switch_fiber(&pointers[current], mainPointer);
+}
+
+const char *fibers::getFailure() { return failure; }
 
 unsigned fibers::getThread() { return current; }
 
@@ -104,11 +164,30 @@ static bool release(unsigned first, unsigned end, State state) {
   return true;
 }
 
+/// Asks what threads wait for.
+static bool poll(unsigned count) {
+  bool goesOn = false;
+  for (current = 0; current < count && !failure; ++current)
+    if (states[current] == State::polling &&
+        conditions[current].holds(conditions[current].argument)) {
+      states[current] = State::running;
+      goesOn = true;
+    }
+  return goesOn;
+}
+
+static bool releaseYielding(unsigned count) {
+  bool goesOn = std::count(states, states + count, State::yielding) > 0;
+  std::replace(states, states + count, State::yielding, State::running);
+  return goesOn;
+}
+
 static bool releaseAll(unsigned count) {
-  bool goesOn = release(0, count, State::atBarrier);
+  bool goesOn = std::count(states, states + count, State::running) > 0;
+  goesOn |= release(0, count, State::atBarrier);
   for (unsigned first = 0; first < count; first += kWarp)
     goesOn |= release(first, std::min(first + kWarp, count), State::inWarp);
-  return goesOn;
+  return goesOn || poll(count) || (!failure && releaseYielding(count));
 }
 
 bool fibers::run(unsigned count, void (*body)(void *), unsigned (*next)(void *),
@@ -117,15 +196,18 @@ bool fibers::run(unsigned count, void (*body)(void *), unsigned (*next)(void *),
     allocate();
   currentBody = body;
   currentArgument = argument;
+  failure = nullptr;
+  std::fill(std::begin(barriers), std::end(barriers), Numbered());
+  std::fill(std::begin(states), std::end(states), State::ended);
   for (unsigned thread = 0; thread < count; ++thread)
     prepare(thread);
   do {
-    for (unsigned i = 0; i < count; ++i) {
+    for (unsigned i = 0; i < count && !failure; ++i) {
       current = next(argument);
       if (states[current] == State::running)
         hfta_switch_fiber(&mainPointer, pointers[current]);
     }
-  } while (releaseAll(count));
-  return std::all_of(states, states + count,
-                     [](State own) { return own == State::ended; });
+  } while (!failure && releaseAll(count));
+  return !failure && std::all_of(states, states + count,
+                                 [](State own) { return own == State::ended; });
 }

@@ -7,6 +7,8 @@
 #ifndef HFTA_EMULATION_FIBERS_H
 #define HFTA_EMULATION_FIBERS_H
 
+#include <cstdint>
+
 namespace fibers {
 
 /// As many threads as a block has at most.
@@ -14,6 +16,9 @@ inline constexpr unsigned kMost = 1024;
 
 /// Threads of a warp: those of neighbouring numbers.
 inline constexpr unsigned kWarp = 32;
+
+/// Barriers of a block that have a number.
+inline constexpr unsigned kBarriers = 16;
 
 /// Runs `count` threads, each of which calls `body`. Between two waits they run
 /// in the order that `next` says, which gives each number below `count` once in
@@ -27,6 +32,20 @@ bool run(unsigned count, void (*body)(void *), unsigned (*next)(void *),
 void wait();
 /// The same for the threads of a warp, as many as there are.
 void waitForWarp();
+/// The same for so many threads of the block, whichever they are, at a barrier
+/// that has a number below kBarriers.
+void waitAt(uint32_t barrier, uint32_t threads);
+/// Returns once `holds` does. That is asked when nobody else can go on, maybe
+/// from where no thread runs.
+void waitUntil(bool (*holds)(void *), void *argument);
+/// Returns once nobody else can go on, not even those that `waitUntil`.
+void yield();
+/// The block has failed, for that reason: nobody goes on.
+[[noreturn]] void fail(const char *reason);
+/// The same for those who are no thread, such as what `waitUntil` asks.
+void setFailure(const char *reason);
+/// Why the last block has failed; nullptr: nobody has called `fail`.
+const char *getFailure();
 /// The number of the thread that runs.
 unsigned getThread();
 

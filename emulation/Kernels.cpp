@@ -48,7 +48,7 @@ static bool writeAll(int file, const char *data, size_t bytes) {
 }
 
 /// How many barriers each thread of a block has come to, and how many waits for
-/// copies and for products.
+/// copies of both kinds and for products.
 static uint64_t barriers[fibers::kMost], copyWaits[fibers::kMost],
     productWaits[fibers::kMost];
 
@@ -57,15 +57,32 @@ static void waitAtBarrier() {
     fibers::wait();
 }
 
+static void waitAtNumbered(uint32_t barrier, uint32_t threads) {
+  if (++barriers[fibers::getThread()] != getFault(Fault::barrier))
+    fibers::waitAt(barrier, threads);
+}
+
 static void waitForCopies(uint32_t left) {
   if (++copyWaits[fibers::getThread()] != getFault(Fault::async))
     async_copies::wait(left);
 }
 
+static void waitForPhase(void *barrier, uint32_t parity) {
+  if (++copyWaits[fibers::getThread()] != getFault(Fault::async))
+    bulk_copies::wait(barrier, parity);
+}
+
+static bool losesProducts() {
+  return ++productWaits[fibers::getThread()] == getFault(Fault::products);
+}
+
+static void waitForGroups(uint32_t left) {
+  if (!losesProducts())
+    warp_groups::waitForGroups(left);
+}
+
 static const float *waitForProducts() {
-  bool isLost =
-      ++productWaits[fibers::getThread()] == getFault(Fault::products);
-  return isLost ? warp_groups::getUnknown() : warp_groups::wait();
+  return losesProducts() ? warp_groups::getUnknown() : warp_groups::wait();
 }
 
 hfta_cu_result emulation::loadModule(const void *image,
@@ -90,8 +107,9 @@ hfta_cu_result emulation::loadModule(const void *image,
   if (!out->registers || !out->shared || !sharedBytes)
     return kInvalidImage;
   out->sharedBytes = *sharedBytes;
-  for (const ThreadCall &call :
-       getThreadCalls(waitAtBarrier, waitForCopies, waitForProducts)) {
+  const Waits waits = {waitAtBarrier, waitAtNumbered, waitForCopies,
+                       waitForPhase,  waitForGroups,  waitForProducts};
+  for (const ThreadCall &call : getThreadCalls(waits)) {
     auto *place = static_cast<void (**)()>(dlsym(out->library, call.symbol));
     if (!place)
       return kInvalidImage;
@@ -112,8 +130,9 @@ hfta_cu_result emulation::findFunction(Module &module, const char *name,
     symbol = find(emulated::kBlockSuffix);
   if (!symbol)
     return kNotFound;
+  auto *maps = static_cast<const uint32_t *>(find(emulated::kMapsSuffix));
   out.reset(new Function{&module, reinterpret_cast<void (*)(void **)>(symbol),
-                         waits, name});
+                         waits, maps ? *maps : 0, kFreeSharedBytes, name});
   return kSuccess;
 }
 
@@ -177,7 +196,8 @@ static unsigned chooseThread(void *argument) {
   return thread;
 }
 
-/// What threads share holds nothing yet.
+/// What threads share holds nothing yet. Copies write there as long as they are
+/// under way: the next block's memory, once a block has ended.
 static bool runTogether(const Launch &launch, void **parameters,
                         std::mt19937_64 &random) {
   const Module &module = *launch.function->module;
@@ -186,10 +206,15 @@ static bool runTogether(const Launch &launch, void **parameters,
   std::fill(std::begin(copyWaits), std::end(copyWaits), 0);
   std::fill(std::begin(productWaits), std::end(productWaits), 0);
   async_copies::forget();
+  bulk_copies::forget();
   warp_groups::forget();
   Running running = {&launch, parameters, &random,
                      Order(launch.blockX, random)};
-  return fibers::run(launch.blockX, runThread, chooseThread, &running);
+  if (!fibers::run(launch.blockX, runThread, chooseThread, &running))
+    return false;
+  if (!bulk_copies::areMade())
+    fibers::setFailure("ends before its copies are made");
+  return bulk_copies::areMade();
 }
 
 /// Owns nothing: it may be left by a jump.
@@ -217,6 +242,14 @@ static bool runThreads(const Launch &launch, void **parameters,
   return true;
 }
 
+static const char *explain(hfta_cu_result result) {
+  if (result == kIllegalAddress)
+    return "reaches memory that isn't there";
+  const char *failure = fibers::getFailure();
+  return failure ? failure
+                 : "has threads that wait for others which have ended";
+}
+
 hfta_cu_result emulation::run(const Launch &asked, std::mt19937_64 &random) {
   Launch launch = asked;
   if (strikes(Fault::bounds))
@@ -230,7 +263,11 @@ hfta_cu_result emulation::run(const Launch &asked, std::mt19937_64 &random) {
   std::vector<void *> places;
   for (uint64_t &parameter : parameters)
     places.push_back(&parameter);
+  std::vector<uint64_t> maps = launch.maps;
+  if (!maps.empty())
+    places.push_back(maps.data());
   hfta_cu_result result = kSuccess;
+  fibers::setFailure(nullptr);
   if (sigsetjmp(outOfKernel, 1) == 0) {
     inKernel = 1;
     if (!runThreads(launch, places.data(), random))
@@ -242,10 +279,7 @@ hfta_cu_result emulation::run(const Launch &asked, std::mt19937_64 &random) {
   // The driver tells no kernel: whoever looks for the fault needs it.
   if (result != kSuccess)
     std::fprintf(stderr, "emulated driver: kernel '%s' %s\n",
-                 launch.function->name.c_str(),
-                 result == kIllegalAddress
-                     ? "reaches memory that isn't there"
-                     : "has threads that wait for others which have ended");
+                 launch.function->name.c_str(), explain(result));
   sigaction(SIGSEGV, &before[0], nullptr);
   sigaction(SIGBUS, &before[1], nullptr);
   return result;

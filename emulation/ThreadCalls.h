@@ -8,6 +8,8 @@
 #define HFTA_EMULATION_THREADCALLS_H
 
 #include "AsyncCopies.h"
+#include "BulkCopies.h"
+#include "Fibers.h"
 #include "Hfta/Conversion/EmulatedImage.h"
 #include "TensorCores.h"
 #include "WarpGroups.h"
@@ -27,21 +29,37 @@ ThreadCall makeThreadCall(const char *symbol, Function *function) {
   return {symbol, reinterpret_cast<void (*)()>(function)};
 }
 
-/// All of them, of which `wait` is the barrier of a block, `waitForCopies` what
-/// async_copies::wait does, and `waitForProducts` what warp_groups::wait does.
-inline auto getThreadCalls(void (*wait)(), void (*waitForCopies)(uint32_t),
-                           const float *(*waitForProducts)()) {
+/// How threads wait.
+struct Waits {
+  void (*atBarrier)() = fibers::wait;
+  void (*atNumbered)(uint32_t, uint32_t) = fibers::waitAt;
+  void (*forCopies)(uint32_t) = async_copies::wait;
+  void (*forPhase)(void *, uint32_t) = bulk_copies::wait;
+  void (*forGroups)(uint32_t) = warp_groups::waitForGroups;
+  const float *(*forProducts)() = warp_groups::wait;
+};
+
+/// All of them.
+inline auto getThreadCalls(const Waits &waits = Waits()) {
   using namespace mlir::hfta::emulated;
   return std::array{
-      makeThreadCall(kBarrier, wait),
+      makeThreadCall(kBarrier, waits.atBarrier),
+      makeThreadCall(kNumberedBarrier, waits.atNumbered),
       makeThreadCall(kMultiply, tensor_cores::multiply),
       makeThreadCall(kReadMatrices, tensor_cores::readMatrices),
       makeThreadCall(kBeginCopy, async_copies::begin),
       makeThreadCall(kCommitCopies, async_copies::commit),
-      makeThreadCall(kWaitForCopies, waitForCopies),
+      makeThreadCall(kWaitForCopies, waits.forCopies),
+      makeThreadCall(kInitialiseBarrier, bulk_copies::initialise),
+      makeThreadCall(kArrive, bulk_copies::arrive),
+      makeThreadCall(kArriveExpecting, bulk_copies::arriveExpecting),
+      makeThreadCall(kWaitForPhase, waits.forPhase),
+      makeThreadCall(kBeginBulkCopy, bulk_copies::begin),
       makeThreadCall(kFence, warp_groups::fence),
       makeThreadCall(kMultiplyShared, warp_groups::multiply),
-      makeThreadCall(kWaitForProducts, waitForProducts),
+      makeThreadCall(kCommitProducts, warp_groups::commit),
+      makeThreadCall(kWaitForGroups, waits.forGroups),
+      makeThreadCall(kWaitForProducts, waits.forProducts),
   };
 }
 

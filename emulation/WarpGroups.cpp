@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <vector>
 
@@ -88,13 +89,16 @@ struct Product {
   Factors factors;
   uint32_t columns;
   Matrix lhs, rhs;
+  uint64_t group;
   Operands before; ///< as they were when it began
 
   Operands read() const;
 };
 struct Thread {
   std::vector<Product> begun;
+  uint64_t groups; ///< that are complete
   float sums[kMostSums];
+  bool hasSums; ///< they aren't those of somebody who will give others
   bool isFenced;
 };
 } // namespace
@@ -127,13 +131,15 @@ const float *warp_groups::multiply(uint32_t factors, uint32_t columns,
                                    const float *sums) {
   Thread &thread = threads[fibers::getThread()];
   columns = std::min(columns, kMostColumns);
-  if (thread.begun.empty())
+  if (!thread.hasSums || !thread.isFenced)
     std::memcpy(thread.sums, thread.isFenced ? sums : getUnknown(),
                 columns / 2 * sizeof(float));
+  thread.hasSums = true;
   thread.begun.push_back({Factors(factors),
                           columns,
                           Matrix(lhs, shared, transposed & 1),
                           Matrix(rhs, shared, transposed & 2),
+                          thread.groups,
                           {}});
   thread.begun.back().before = thread.begun.back().read();
   return getUnknown();
@@ -158,20 +164,42 @@ static void make(const Product &product, float *sums) {
     }
 }
 
+void warp_groups::commit() { ++threads[fibers::getThread()].groups; }
+
+/// In the order in which they were begun.
+static void makeGroups(Thread &thread, uint32_t left) {
+  auto isLeft = [&](const Product &product) {
+    return product.group + left >= thread.groups;
+  };
+  auto end = std::find_if(thread.begun.begin(), thread.begun.end(), isLeft);
+  // What lies where no memory is, is left by a jump: it isn't begun any more.
+  std::vector<Product> made(std::make_move_iterator(thread.begun.begin()),
+                            std::make_move_iterator(end));
+  thread.begun.erase(thread.begun.begin(), end);
+  if (!made.empty() && thread.begun.empty())
+    thread.isFenced = false;
+  for (const Product &product : made)
+    make(product, thread.sums);
+}
+
+void warp_groups::waitForGroups(uint32_t left) {
+  makeGroups(threads[fibers::getThread()], left);
+  fibers::waitForWarp();
+}
+
 const float *warp_groups::wait() {
   Thread &thread = threads[fibers::getThread()];
-  // What lies where no memory is, is left by a jump: it isn't begun any more.
-  std::vector<Product> begun = std::move(thread.begun);
-  thread.begun.clear();
-  thread.isFenced = false;
-  for (const Product &product : begun)
-    make(product, thread.sums);
-  return thread.sums;
+  makeGroups(thread, 0);
+  thread.hasSums = false;
+  fibers::waitForWarp();
+  return thread.begun.empty() ? thread.sums : getUnknown();
 }
 
 void warp_groups::forget() {
   for (Thread &thread : threads) {
     thread.begun.clear();
+    thread.groups = 0;
+    thread.hasSums = false;
     thread.isFenced = false;
   }
 }

@@ -1,8 +1,9 @@
 //===- WarpGroups.h - Products of what lies in shared memory ----*- C++ -*-===//
 //
-// Warp groups begin products of matrices in shared memory and wait for them.
-// Operands are read when they begin and again when they wait: what has changed
-// meanwhile makes the sums NaNs. So are sums that are read too early.
+// Warp groups begin products of matrices in shared memory, say which of them
+// are a group, and wait for all but the last groups. Operands are read when
+// they begin and again when they wait: what has changed meanwhile makes the
+// sums NaNs. So are sums that are read too early.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_EMULATION_WARPGROUPS_H
@@ -28,9 +29,9 @@ void fence();
 /// `lhs` and `rhs` are descriptors of matrices in `shared`, and of `transposed`
 /// the first bit says that rows of the left one's memory are terms, not places,
 /// the second one that those of the right one's are. `sums` are those before of
-/// the thread, two for each 4 columns, or what the call before returned.
-/// Returns nothing that is known yet. Nothing is begun by who didn't call
-/// `fence` since it waited last.
+/// the thread, two for each 4 columns, or what the call before returned: where
+/// the thread has sums it goes on from these. Returns nothing that is known
+/// yet. Nothing is begun by who didn't call `fence` since it waited for all.
 const float *multiply(uint32_t factors, uint32_t columns, uint32_t transposed,
                       const void *shared, uint64_t lhs, uint64_t rhs,
                       const float *sums);
@@ -38,8 +39,16 @@ const float *multiply(uint32_t factors, uint32_t columns, uint32_t transposed,
 /// What is not known yet.
 const float *getUnknown();
 
-/// Makes all products that the thread has begun. Returns the sums, until it
-/// calls this again.
+/// The products begun since the last call are a group.
+void commit();
+
+/// Makes the products of all groups but the last `left`, whose sums stay with
+/// the thread. The threads of a warp wait for each other.
+void waitForGroups(uint32_t left);
+
+/// Makes the products of all groups, and gives the sums out of hand: returns
+/// them, until it calls this again. Of products that no group has they aren't
+/// known. The threads of a warp wait for each other.
 const float *wait();
 
 /// Forgets all threads' products: another block begins.

@@ -122,6 +122,7 @@ struct Product {
                                    product.describe(1, step), sums);
       EXPECT_TRUE(std::isnan(sums[0]));
     }
+    warp_groups::commit();
     fibers::wait();
     if (product.isOverwritten)
       std::memset(product.shared, 0xFF, sizeof(product.shared));

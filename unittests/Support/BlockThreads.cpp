@@ -22,8 +22,7 @@ bool BlockThreads::load(ExecutionEngine &engine) {
   if (!shared || !bytes)
     return false;
   sharedBytes = *bytes;
-  for (const emulation::ThreadCall &call : emulation::getThreadCalls(
-           fibers::wait, async_copies::wait, warp_groups::wait)) {
+  for (const emulation::ThreadCall &call : emulation::getThreadCalls()) {
     auto *place = static_cast<void (**)()>(find(call.symbol));
     if (!place)
       return false;
@@ -60,6 +59,7 @@ bool BlockThreads::run(hfta_kernel kernel, void *const *buffers, int64_t items,
   for (int64_t item = 0; item < items; item += threads) {
     std::memset(shared, 0xFF, sharedBytes);
     async_copies::forget();
+    bulk_copies::forget();
     warp_groups::forget();
     RunningBlock block = {kernel, buffers, item, threads, 0, 0};
     if (!fibers::run(threads, runThread, chooseThread, &block))

@@ -27,9 +27,23 @@ inline constexpr char kCallSuffix[] = "$call";
 /// The same for a kernel whose blocks' threads wait for each other.
 inline constexpr char kBlockSuffix[] = "$block";
 
+/// The same of a constant of a kernel that has tensor maps, how many, 32 bits:
+/// the place of its last parameter is that of a block of bytes, maps of
+/// kMapBytes each, then a number of 32 bits for each, up to a multiple of
+/// kMapAlignment.
+inline constexpr char kMapsSuffix[] = "$maps";
+inline constexpr unsigned kMapBytes = 128, kMapAlignment = 64;
+
+/// How many maps are told to the compiler: an attribute of the kernel.
+inline constexpr char kMapCountAttribute[] = "hfta.map_count";
+
 /// The symbol of a pointer to what such a thread calls to wait, a function of
 /// nothing that whoever runs kernels sets.
 inline constexpr char kBarrier[] = "hfta_emulated_barrier";
+
+/// The same of what it calls to wait at a barrier that has a number, with that
+/// and how many threads wait there.
+inline constexpr char kNumberedBarrier[] = "hfta_emulated_numbered_barrier";
 
 /// The symbol of a pointer to what the threads of a warp call to multiply small
 /// matrices together (emulation/TensorCores.h), which whoever runs kernels
@@ -46,11 +60,22 @@ inline constexpr char kBeginCopy[] = "hfta_emulated_begin_copy";
 inline constexpr char kCommitCopies[] = "hfta_emulated_commit_copies";
 inline constexpr char kWaitForCopies[] = "hfta_emulated_wait_for_copies";
 
+/// The same of what a thread calls to initialise an mbarrier, to arrive there,
+/// also with bytes that copies will bring, to wait for it, and to begin such a
+/// copy (emulation/BulkCopies.h).
+inline constexpr char kInitialiseBarrier[] = "hfta_emulated_initialise_barrier";
+inline constexpr char kArrive[] = "hfta_emulated_arrive";
+inline constexpr char kArriveExpecting[] = "hfta_emulated_arrive_expecting";
+inline constexpr char kWaitForPhase[] = "hfta_emulated_wait_for_phase";
+inline constexpr char kBeginBulkCopy[] = "hfta_emulated_begin_bulk_copy";
+
 /// The same of what a thread calls to let products of warp groups read what it
-/// wrote, to begin such a product, and to wait for those begun
-/// (emulation/WarpGroups.h).
+/// wrote, to begin such a product, to make those begun a group, to wait for all
+/// but some groups, and for all with their sums (emulation/WarpGroups.h).
 inline constexpr char kFence[] = "hfta_emulated_fence";
 inline constexpr char kMultiplyShared[] = "hfta_emulated_multiply_shared";
+inline constexpr char kCommitProducts[] = "hfta_emulated_commit_products";
+inline constexpr char kWaitForGroups[] = "hfta_emulated_wait_for_groups";
 inline constexpr char kWaitForProducts[] = "hfta_emulated_wait_for_products";
 
 /// What is multiplied, as the function for that is told.

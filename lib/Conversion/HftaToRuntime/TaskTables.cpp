@@ -87,6 +87,7 @@ FailureOr<Record> TaskTables::getLaunch(LaunchOp launch) {
           .set(&hfta_launch::symbol,
                symbol ? tables.string(symbol) : FlatSymbolRefAttr())
           .set(&hfta_launch::bindings, tables.table("bindings", bindings))
+          .set(&hfta_launch::warp_groups, FlatSymbolRefAttr())
           .set(&hfta_launch::binding_count, bindings.size())
           .set(&hfta_launch::per_copy, launch.getPerCopy())
           .set(&hfta_launch::copy, launch.getCopy().value_or(-1))

@@ -28,6 +28,28 @@ static std::optional<int32_t> findRegister(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
+/// LLVM's barrier of some threads of a block, and how the names of all such
+/// functions for GPUs begin.
+static constexpr llvm::StringLiteral kNumberedBarrier =
+    "llvm.nvvm.barrier.cta.sync.aligned.count";
+static constexpr llvm::StringLiteral kIntrinsicPrefix = "llvm.nvvm.";
+
+static bool isNumberedBarrier(Operation *op) {
+  auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
+  return call && call.getIntrin() == kNumberedBarrier;
+}
+
+/// The parameter is a block of bytes, which the kernel gets the place of.
+static bool takeBlock(LLVM::LLVMFuncOp kernel, unsigned number) {
+  bool isBlock = kernel.removeArgAttr(
+                     number, LLVM::LLVMDialect::getByValAttrName()) != nullptr;
+  if (isBlock)
+    for (StringRef name : {NVVM::NVVMDialect::getGridConstantAttrName(),
+                           LLVM::LLVMDialect::getAlignAttrName()})
+      kernel.removeArgAttr(number, name);
+  return isBlock;
+}
+
 /// A function that the emulated driver calls with pointers to the parameters.
 static void createCaller(LLVM::LLVMFuncOp kernel, StringRef suffix) {
   OpBuilder builder(kernel);
@@ -46,7 +68,10 @@ static void createCaller(LLVM::LLVMFuncOp kernel, StringRef suffix) {
         builder, loc, pointer, pointer, body->getArgument(0),
         ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
     Value address = LLVM::LoadOp::create(builder, loc, pointer, place);
-    arguments.push_back(LLVM::LoadOp::create(builder, loc, type, address));
+    arguments.push_back(
+        takeBlock(kernel, index)
+            ? address
+            : LLVM::LoadOp::create(builder, loc, type, address).getResult());
   }
   LLVM::CallOp::create(builder, loc, kernel, arguments);
   LLVM::ReturnOp::create(builder, loc, ValueRange());
@@ -60,8 +85,10 @@ static bool waits(LLVM::LLVMFuncOp function, SymbolTable &symbols) {
         auto callee = call && call.getCallee()
                           ? symbols.lookup<LLVM::LLVMFuncOp>(*call.getCallee())
                           : LLVM::LLVMFuncOp();
-        return isa<NVVM::Barrier0Op, NVVM::CpAsyncOp, NVVM::LdMatrixOp,
-                   NVVM::MmaOp, NVVM::WgmmaMmaAsyncOp>(op) ||
+        return isNumberedBarrier(op) ||
+                       isa<NVVM::Barrier0Op, NVVM::CpAsyncOp, NVVM::LdMatrixOp,
+                           NVVM::MBarrierInitOp, NVVM::MmaOp,
+                           NVVM::WgmmaMmaAsyncOp>(op) ||
                        (callee && waits(callee, symbols))
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
@@ -85,6 +112,10 @@ struct EmulateGpuPass : hfta::impl::HftaEmulateGpuBase<EmulateGpuPass> {
         continue;
       function->removeAttr(NVVM::NVVMDialect::getMaxntidAttrName());
       function->removeAttr(NVVM::NVVMDialect::getMinctasmAttrName());
+      if (auto maps = function->removeAttr(emulated::kMapCountAttribute))
+        createGlobal((function.getName() + emulated::kMapsSuffix).str(),
+                     IntegerType::get(&getContext(), 32), maps, 0,
+                     /*isConstant=*/true);
       createCaller(function, waits(function, symbols) ? emulated::kBlockSuffix
                                                       : emulated::kCallSuffix);
       function.setLinkage(LLVM::Linkage::Internal);
@@ -105,15 +136,24 @@ private:
   LogicalResult replaceMultiply(NVVM::MmaOp op);
   LogicalResult replaceRead(NVVM::LdMatrixOp op);
   LogicalResult replaceCopy(NVVM::CpAsyncOp op);
+  LogicalResult replaceBulkCopy(NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp);
+  LogicalResult replaceArrival(NVVM::MBarrierArriveOp op);
+  LogicalResult replaceArrival(NVVM::MBarrierArriveExpectTxOp op);
+  LogicalResult replaceMbarrierOp(Operation *op);
+  LogicalResult replaceIntrinsic(LLVM::CallIntrinsicOp op);
   LogicalResult replaceProduct(NVVM::WgmmaMmaAsyncOp op);
+  LogicalResult replaceProductOp(Operation *op);
   void replaceByCall(Operation *op, LLVM::GlobalOp pointer,
                      ValueRange arguments);
   Value callThrough(OpBuilder &builder, Location loc, LLVM::GlobalOp pointer,
                     Type result, ValueRange arguments);
 
-  LLVM::GlobalOp registers, barrier, multiply, readMatrices;
+  LLVM::GlobalOp registers, barrier, numberedBarrier, multiply, readMatrices;
   LLVM::GlobalOp beginCopy, commitCopies, waitForCopies;
-  LLVM::GlobalOp fence, multiplyShared, waitForProducts;
+  LLVM::GlobalOp initialiseBarrier, arrive, arriveExpecting, waitForPhase;
+  LLVM::GlobalOp beginBulkCopy;
+  LLVM::GlobalOp fence, multiplyShared, commitProducts, waitForGroups;
+  LLVM::GlobalOp waitForProducts;
   StringAttr sharedName;
 };
 } // namespace
@@ -139,18 +179,27 @@ void EmulateGpuPass::createGlobals() {
       emulated::kRegisters,
       LLVM::LLVMArrayType::get(builder.getI32Type(), emulated::kRegisterCount),
       Attribute());
-  Type pointer = LLVM::LLVMPointerType::get(&getContext());
-  barrier = createGlobal(emulated::kBarrier, pointer, Attribute());
-  multiply = createGlobal(emulated::kMultiply, pointer, Attribute());
-  readMatrices = createGlobal(emulated::kReadMatrices, pointer, Attribute());
-  beginCopy = createGlobal(emulated::kBeginCopy, pointer, Attribute());
-  commitCopies = createGlobal(emulated::kCommitCopies, pointer, Attribute());
-  waitForCopies = createGlobal(emulated::kWaitForCopies, pointer, Attribute());
-  fence = createGlobal(emulated::kFence, pointer, Attribute());
-  multiplyShared =
-      createGlobal(emulated::kMultiplyShared, pointer, Attribute());
-  waitForProducts =
-      createGlobal(emulated::kWaitForProducts, pointer, Attribute());
+  auto createPointer = [&](StringRef name) {
+    return createGlobal(name, LLVM::LLVMPointerType::get(&getContext()),
+                        Attribute());
+  };
+  barrier = createPointer(emulated::kBarrier);
+  numberedBarrier = createPointer(emulated::kNumberedBarrier);
+  multiply = createPointer(emulated::kMultiply);
+  readMatrices = createPointer(emulated::kReadMatrices);
+  beginCopy = createPointer(emulated::kBeginCopy);
+  commitCopies = createPointer(emulated::kCommitCopies);
+  waitForCopies = createPointer(emulated::kWaitForCopies);
+  initialiseBarrier = createPointer(emulated::kInitialiseBarrier);
+  arrive = createPointer(emulated::kArrive);
+  arriveExpecting = createPointer(emulated::kArriveExpecting);
+  waitForPhase = createPointer(emulated::kWaitForPhase);
+  beginBulkCopy = createPointer(emulated::kBeginBulkCopy);
+  fence = createPointer(emulated::kFence);
+  multiplyShared = createPointer(emulated::kMultiplyShared);
+  commitProducts = createPointer(emulated::kCommitProducts);
+  waitForGroups = createPointer(emulated::kWaitForGroups);
+  waitForProducts = createPointer(emulated::kWaitForProducts);
 }
 
 /// One block runs at a time: what kernels share is the same memory.
@@ -260,7 +309,9 @@ LogicalResult EmulateGpuPass::replaceOps(LLVM::LLVMFuncOp function) {
   llvm::for_each(halves, replaceByBits);
   function.walk([&](Operation *op) {
     auto assembly = dyn_cast<LLVM::InlineAsmOp>(op);
+    auto intrinsic = dyn_cast<LLVM::CallIntrinsicOp>(op);
     if (isa<NVVM::NVVMDialect>(op->getDialect()) ||
+        (intrinsic && intrinsic.getIntrin().starts_with(kIntrinsicPrefix)) ||
         (assembly && assembly.getAsmString() == kWaitAssembly))
       ops.push_back(op);
   });
@@ -291,12 +342,21 @@ static Value number(Operation *op, int64_t value) {
                                   value);
 }
 
+/// Whatever memory a pointer points to.
+static Value castToGeneric(Operation *op, Value pointer) {
+  Type generic = LLVM::LLVMPointerType::get(op->getContext());
+  if (pointer.getType() == generic)
+    return pointer;
+  OpBuilder builder(op);
+  return LLVM::AddrSpaceCastOp::create(builder, op->getLoc(), generic, pointer);
+}
+
 /// The function returns where the op's result is, if there is one.
 void EmulateGpuPass::replaceByCall(Operation *op, LLVM::GlobalOp pointer,
                                    ValueRange arguments) {
   OpBuilder builder(op);
   Location loc = op->getLoc();
-  bool isVoid = op->getNumResults() == 0;
+  bool isVoid = op->use_empty();
   Type result = isVoid ? Type(LLVM::LLVMVoidType::get(&getContext()))
                        : LLVM::LLVMPointerType::get(&getContext());
   Value place = callThrough(builder, loc, pointer, result, arguments);
@@ -310,15 +370,72 @@ void EmulateGpuPass::replaceByCall(Operation *op, LLVM::GlobalOp pointer,
 LogicalResult EmulateGpuPass::replaceCopy(NVVM::CpAsyncOp op) {
   if (op.getSize() != 16)
     return op.emitError("isn't emulated");
-  OpBuilder builder(op);
-  SmallVector<Value> arguments;
-  for (Value place : {op.getDst(), op.getSrc()})
-    arguments.push_back(LLVM::AddrSpaceCastOp::create(
-        builder, op.getLoc(), LLVM::LLVMPointerType::get(&getContext()),
-        place));
+  SmallVector<Value> arguments = {castToGeneric(op, op.getDst()),
+                                  castToGeneric(op, op.getSrc())};
   Value count = op.getCpSize();
   arguments.push_back(count ? count : number(op, op.getSize()));
   replaceByCall(op, beginCopy, arguments);
+  return success();
+}
+
+/// Of a box. The function takes as many coordinates as a
+/// tensor may have.
+LogicalResult EmulateGpuPass::replaceBulkCopy(
+    NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp op) {
+  constexpr size_t kMostCoordinates = 5;
+  if (op.getMode() != NVVM::TMALoadMode::TILE || op.getMulticastMask() ||
+      op.getPredicate() || op.getGroup())
+    return op.emitError("isn't emulated");
+  SmallVector<Value> arguments = {
+      castToGeneric(op, op.getDstMem()),
+      castToGeneric(op, op.getTmaDescriptor()), castToGeneric(op, op.getMbar()),
+      number(op, static_cast<int64_t>(op.getCoordinates().size()))};
+  llvm::append_range(arguments, op.getCoordinates());
+  for (size_t i = op.getCoordinates().size(); i < kMostCoordinates; ++i)
+    arguments.push_back(number(op, 0));
+  replaceByCall(op, beginBulkCopy, arguments);
+  return success();
+}
+
+LogicalResult EmulateGpuPass::replaceArrival(NVVM::MBarrierArriveOp op) {
+  if (!op->use_empty())
+    return op.emitError("isn't emulated");
+  Value count = op.getCount() ? op.getCount() : number(op, 1);
+  replaceByCall(op, arrive, {castToGeneric(op, op.getAddr()), count});
+  return success();
+}
+
+LogicalResult
+EmulateGpuPass::replaceArrival(NVVM::MBarrierArriveExpectTxOp op) {
+  if (!op->use_empty() || op.getPredicate())
+    return op.emitError("isn't emulated");
+  replaceByCall(op, arriveExpecting,
+                {castToGeneric(op, op.getAddr()), op.getTxcount()});
+  return success();
+}
+
+/// Of the mbarriers that bulk copies are waited for at; others aren't emulated.
+LogicalResult EmulateGpuPass::replaceMbarrierOp(Operation *op) {
+  if (auto init = dyn_cast<NVVM::MBarrierInitOp>(op);
+      init && !init.getPredicate())
+    return replaceByCall(op, initialiseBarrier,
+                         {castToGeneric(op, init.getAddr()), init.getCount()}),
+           success();
+  if (auto arrival = dyn_cast<NVVM::MBarrierArriveOp>(op))
+    return replaceArrival(arrival);
+  if (auto arrival = dyn_cast<NVVM::MBarrierArriveExpectTxOp>(op))
+    return replaceArrival(arrival);
+  if (auto wait = dyn_cast<NVVM::MBarrierTryWaitParityOp>(op))
+    return replaceByCall(op, waitForPhase,
+                         {castToGeneric(op, wait.getAddr()), wait.getPhase()}),
+           success();
+  return op->emitError("isn't emulated");
+}
+
+LogicalResult EmulateGpuPass::replaceIntrinsic(LLVM::CallIntrinsicOp op) {
+  if (!isNumberedBarrier(op) || op.getArgs().size() != 2)
+    return op.emitError("isn't emulated");
+  replaceByCall(op, numberedBarrier, op.getArgs());
   return success();
 }
 
@@ -355,17 +472,14 @@ LogicalResult EmulateGpuPass::replaceMultiply(NVVM::MmaOp op) {
 }
 
 LogicalResult EmulateGpuPass::replaceRead(NVVM::LdMatrixOp op) {
-  OpBuilder builder(op);
-  Location loc = op.getLoc();
   NVVM::LdStMatrixShapeAttr shape = op.getShape();
   if (shape.getM() != 8 || shape.getN() != 8 ||
       op.getEltType() != NVVM::LdStMatrixEltType::B16)
     return op.emitError("isn't emulated");
   Value count = number(op, op.getNum());
   Value transposes = number(op, op.getLayout() == NVVM::MMALayout::col);
-  Value row = LLVM::AddrSpaceCastOp::create(
-      builder, loc, LLVM::LLVMPointerType::get(&getContext()), op.getPtr());
-  replaceByCall(op, readMatrices, {count, transposes, row});
+  replaceByCall(op, readMatrices,
+                {count, transposes, castToGeneric(op, op.getPtr())});
   return success();
 }
 
@@ -404,6 +518,23 @@ LogicalResult EmulateGpuPass::replaceProduct(NVVM::WgmmaMmaAsyncOp op) {
   return success();
 }
 
+/// What makes products groups, and waits for them.
+LogicalResult EmulateGpuPass::replaceProductOp(Operation *op) {
+  if (auto product = dyn_cast<NVVM::WgmmaMmaAsyncOp>(op))
+    return replaceProduct(product);
+  if (isa<LLVM::InlineAsmOp>(op))
+    return replaceByCall(op, waitForProducts, {}), success();
+  if (isa<NVVM::WgmmaGroupSyncAlignedOp>(op))
+    return replaceByCall(op, commitProducts, {}), success();
+  if (auto wait = dyn_cast<NVVM::WgmmaWaitGroupSyncOp>(op))
+    return replaceByCall(op, waitForGroups,
+                         number(op, static_cast<int64_t>(wait.getGroup()))),
+           success();
+  // A thread's registers need no order.
+  op->erase();
+  return success();
+}
+
 LogicalResult EmulateGpuPass::replaceOp(Operation *op) {
   OpBuilder builder(op);
   Location loc = op->getLoc();
@@ -414,16 +545,23 @@ LogicalResult EmulateGpuPass::replaceOp(Operation *op) {
     return replaceRead(read);
   if (auto copy = dyn_cast<NVVM::CpAsyncOp>(op))
     return replaceCopy(copy);
-  if (auto product = dyn_cast<NVVM::WgmmaMmaAsyncOp>(op))
-    return replaceProduct(product);
+  if (auto copy = dyn_cast<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(op))
+    return replaceBulkCopy(copy);
+  if (isa<NVVM::MBarrierInitOp, NVVM::MBarrierArriveOp,
+          NVVM::MBarrierArriveExpectTxOp, NVVM::MBarrierTryWaitParityOp>(op))
+    return replaceMbarrierOp(op);
+  if (auto intrinsic = dyn_cast<LLVM::CallIntrinsicOp>(op))
+    return replaceIntrinsic(intrinsic);
+  if (isa<LLVM::InlineAsmOp, NVVM::WgmmaFenceAlignedOp,
+          NVVM::WgmmaGroupSyncAlignedOp, NVVM::WgmmaMmaAsyncOp,
+          NVVM::WgmmaWaitGroupSyncOp>(op))
+    return replaceProductOp(op);
   if (auto fenced = dyn_cast<NVVM::FenceProxyOp>(op);
       fenced && fenced.getKind() == NVVM::ProxyKind::async_shared)
     return replaceByCall(op, fence, {}), success();
-  // A thread's registers need no order, and all products are one group.
-  if (isa<NVVM::WgmmaFenceAlignedOp, NVVM::WgmmaGroupSyncAlignedOp>(op))
+  // What initialises an mbarrier does so at once.
+  if (isa<NVVM::FenceMbarrierInitOp>(op))
     return op->erase(), success();
-  if (isa<LLVM::InlineAsmOp>(op))
-    return replaceByCall(op, waitForProducts, {}), success();
   if (isa<NVVM::CpAsyncCommitGroupOp>(op))
     return replaceByCall(op, commitCopies, {}), success();
   if (auto wait = dyn_cast<NVVM::CpAsyncWaitGroupOp>(op))

@@ -44,18 +44,27 @@
   M(s, segment)                                                                \
   M(s, in_slabs)                                                               \
   M(s, offset) M(s, copy_stride) M(s, bytes) M(s, access) M(s, reserved)
+#define HFTA_ABI_MAP_DIMENSION(M, s)                                           \
+  M(s, size) M(s, stride) M(s, box) M(s, step)
+#define HFTA_ABI_TENSOR_MAP(M, s)                                              \
+  M(s, binding)                                                                \
+  M(s, element_bytes) M(s, rank) M(s, reserved) M(s, dimensions)
+#define HFTA_ABI_WARP_GROUP_LAUNCH(M, s)                                       \
+  M(s, maps)                                                                   \
+  M(s, map_count) M(s, block_threads) M(s, shared_bytes) M(s, reserved)
 #define HFTA_ABI_LAUNCH(M, s)                                                  \
   M(s, kernel)                                                                 \
   M(s, name)                                                                   \
   M(s, symbol)                                                                 \
   M(s, bindings)                                                               \
+  M(s, warp_groups)                                                            \
   M(s, binding_count)                                                          \
   M(s, per_copy)                                                               \
   M(s, copy)                                                                   \
   M(s, joins)                                                                  \
   M(s, items) M(s, lanes) M(s, scratch_bytes) M(s, block_threads) M(s, reserved)
 #define HFTA_ABI_IMAGE(M, s)                                                   \
-  M(s, data) M(s, bytes) M(s, chip) M(s, kind) M(s, reserved)
+  M(s, data) M(s, bytes) M(s, chip) M(s, kind) M(s, warp_groups)
 #define HFTA_ABI_IMAGE_TABLE(M, s) M(s, images) M(s, count)
 #define HFTA_ABI_EXTENT(M, s) M(s, segment) M(s, reserved) M(s, bytes)
 #define HFTA_ABI_TASK(M, s)                                                    \
@@ -176,6 +185,9 @@
   STRUCT(hfta_segment, HFTA_ABI_SEGMENT)                                       \
   STRUCT(hfta_tensor, HFTA_ABI_TENSOR)                                         \
   STRUCT(hfta_binding, HFTA_ABI_BINDING)                                       \
+  STRUCT(hfta_map_dimension, HFTA_ABI_MAP_DIMENSION)                           \
+  STRUCT(hfta_tensor_map, HFTA_ABI_TENSOR_MAP)                                 \
+  STRUCT(hfta_warp_group_launch, HFTA_ABI_WARP_GROUP_LAUNCH)                   \
   STRUCT(hfta_launch, HFTA_ABI_LAUNCH)                                         \
   STRUCT(hfta_image, HFTA_ABI_IMAGE)                                           \
   STRUCT(hfta_image_table, HFTA_ABI_IMAGE_TABLE)                               \
@@ -304,7 +316,9 @@
 /// CONSTANT(name)
 #define HFTA_ABI_CONSTANTS(CONSTANT)                                           \
   CONSTANT(HFTA_TASK_BY_COPIES)                                                \
-  CONSTANT(HFTA_MAX_BINDINGS) CONSTANT(HFTA_PAGE_BYTES)
+  CONSTANT(HFTA_MAX_BINDINGS)                                                  \
+  CONSTANT(HFTA_MAX_MAP_RANK)                                                  \
+  CONSTANT(HFTA_PAGE_BYTES)
 
 // A struct of bytes has no padding: where the list says that a member lies.
 #define HFTA_ABI_BYTES(s, m) char m[sizeof(((s *)0)->m)];

@@ -171,12 +171,51 @@ typedef struct hfta_binding {
 
 #define HFTA_MAX_BINDINGS 256
 
+/// Dimensions of an operand that a GPU copies box by box, at most.
+#define HFTA_MAX_MAP_RANK 4
+
+/// A dimension of such an operand.
+typedef struct hfta_map_dimension {
+  uint64_t size;
+  uint64_t stride; ///< bytes; of the first dimension: an element's
+  uint32_t box;    ///< a box's extent in the tensor, from its first element to
+                   ///< its last one inclusive
+  uint32_t step;   ///< a box has every so many'th element; of the first
+                   ///< dimension 1
+} hfta_map_dimension;
+
+/// How what a GPU copies of an operand at once lies in its memory: boxes of a
+/// tensor.
+typedef struct hfta_tensor_map {
+  uint32_t binding;       ///< of the launch
+  uint32_t element_bytes; ///< 2 or 4
+  uint32_t rank;          ///< 1 to HFTA_MAX_MAP_RANK
+  uint32_t reserved;
+  const hfta_map_dimension *dimensions; ///< the innermost first
+} hfta_tensor_map;
+
+/// How a kernel is launched in images for warp groups: with as many blocks as
+/// in others, but of other threads. With maps it has one more parameter, behind
+/// the others: a block of bytes, aligned to 64 of them. It holds the driver's
+/// description, 128 bytes, of each map, with the copies as one more dimension,
+/// then a number of 32 bits for each: 1 where the operand's copies lie apart, 0
+/// where all share it.
+typedef struct hfta_warp_group_launch {
+  const hfta_tensor_map *maps;
+  uint32_t map_count;
+  uint32_t block_threads;
+  uint32_t shared_bytes; ///< asked for at the launch
+  uint32_t reserved;
+} hfta_warp_group_launch;
+
 /// A kernel that runs once a copy, once for all copies, or for one copy alone.
 typedef struct hfta_launch {
   hfta_kernel kernel; ///< NULL in a program with images
   const char *name;   ///< for profiles and messages
   const char *symbol; ///< the kernel's in images; NULL without
   const hfta_binding *bindings;
+  /// In images for warp groups; NULL: as in others.
+  const hfta_warp_group_launch *warp_groups;
   uint32_t binding_count; ///< at most HFTA_MAX_BINDINGS
   uint32_t per_copy;      ///< 1: once a copy; 0: once
   int32_t copy;   ///< the copy whose own it is: runs only with it; -1: none's
@@ -205,13 +244,15 @@ typedef enum hfta_image_kind {
 /// A part of the kernels, for one chip. A kernel's parameters are an address
 /// and a distance in bytes from copy to copy for each binding, and the address
 /// of scratch memory, a thread's behind another's, copies last. It is launched
-/// with as many blocks as its items need, (blocks, 1, copies).
+/// with as many blocks as its items need, (blocks, 1, copies). Images for warp
+/// groups have other kernels where their launch says so
+/// (hfta_warp_group_launch).
 typedef struct hfta_image {
   const void *data;
   uint64_t bytes;
-  const char *chip; ///< "sm_80"
-  uint32_t kind;    ///< hfta_image_kind
-  uint32_t reserved;
+  const char *chip;     ///< "sm_80"
+  uint32_t kind;        ///< hfta_image_kind
+  uint32_t warp_groups; ///< 1: for warp groups
 } hfta_image;
 
 typedef struct hfta_image_table {

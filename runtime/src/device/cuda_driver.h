@@ -25,6 +25,10 @@ typedef struct CUevent_st *hfta_cu_event;
 typedef struct CUgraph_st *hfta_cu_graph;
 typedef struct CUgraphNode_st *hfta_cu_graph_node;
 typedef struct CUgraphExec_st *hfta_cu_graph_exec;
+/// CUtensorMap, which lies at a multiple of 64 bytes.
+typedef struct hfta_cu_tensor_map {
+  uint64_t opaque[16];
+} hfta_cu_tensor_map;
 typedef void (*hfta_cu_host_function)(void *argument);
 
 /// CUDA_KERNEL_NODE_PARAMS
@@ -49,7 +53,16 @@ enum {
   HFTA_CU_COMPUTE_CAPABILITY_MAJOR = 75,
   HFTA_CU_COMPUTE_CAPABILITY_MINOR = 76,
   HFTA_CU_STREAM_NON_BLOCKING = 1,
-  HFTA_CU_EVENT_DISABLE_TIMING = 2
+  HFTA_CU_EVENT_DISABLE_TIMING = 2,
+  HFTA_CU_MAX_DYNAMIC_SHARED_BYTES = 8, ///< an attribute of functions
+  HFTA_CU_MAP_UINT16 = 1,
+  HFTA_CU_MAP_UINT32 = 2,
+  HFTA_CU_MAP_NOT_INTERLEAVED = 0,
+  HFTA_CU_MAP_SWIZZLE_32 = 1,
+  HFTA_CU_MAP_SWIZZLE_64 = 2,
+  HFTA_CU_MAP_SWIZZLE_128 = 3,
+  HFTA_CU_MAP_PROMOTION_256 = 3,
+  HFTA_CU_MAP_FILL_ZEROS = 0
 };
 
 /// X(member, the driver's name, arguments)
@@ -83,6 +96,13 @@ enum {
   X(module_unload, "cuModuleUnload", (hfta_cu_module module))                  \
   X(module_function, "cuModuleGetFunction",                                    \
     (hfta_cu_function * function, hfta_cu_module module, const char *name))    \
+  X(function_set, "cuFuncSetAttribute",                                        \
+    (hfta_cu_function function, int function_attribute, int value))            \
+  X(tensor_map_encode, "cuTensorMapEncodeTiled",                               \
+    (hfta_cu_tensor_map * map, int data_type, uint32_t rank, void *address,    \
+     const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,      \
+     const uint32_t *steps, int interleave, int swizzle, int promotion,        \
+     int fill))                                                                \
   X(launch_kernel, "cuLaunchKernel",                                           \
     (hfta_cu_function function, unsigned grid_x, unsigned grid_y,              \
      unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,    \

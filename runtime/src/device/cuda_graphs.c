@@ -160,21 +160,21 @@ static hfta_task_call read_call(const hfta_cuda_graphs *self, const char **at,
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// Gives the run's kernels to somebody, by a call of the driver's.
-static hfta_cu_result give_run(hfta_cuda_graphs *self, hfta_cuda_taker taker,
-                               void *argument, const char *name,
+/// Gives the run's kernels to somebody.
+static hfta_cu_result give_run(hfta_cuda_graphs *self,
+                               const hfta_cuda_taker *taker,
                                hfta_cuda_failure *failure) {
   const char *at = self->current.bytes;
   for (uint32_t i = 0; i < self->current.calls; ++i) {
     uint32_t number;
     hfta_task_call call = read_call(self, &at, &number);
-    const hfta_launch *failed = NULL;
+    hfta_cuda_failed failed;
     hfta_cu_result result =
-        hfta_cuda_give(self->launcher, &call, number, taker, argument, &failed);
+        hfta_cuda_give(self->launcher, &call, number, taker, &failed);
     if (result != 0) {
-      failure->call = name;
+      failure->call = failed.call;
       snprintf(failure->of, sizeof(failure->of), "kernel '%s' of task '%s'",
-               failed->name, call.task->name);
+               failed.launch->name, call.task->name);
       return result;
     }
   }
@@ -185,8 +185,8 @@ static hfta_cu_result give_run(hfta_cuda_graphs *self, hfta_cuda_taker taker,
 static hfta_cu_result launch_run(hfta_cuda_graphs *self, hfta_cu_stream stream,
                                  hfta_cuda_failure *failure) {
   hfta_cuda_destination to = {self->launcher->cuda, stream};
-  return give_run(self, hfta_cuda_take_to_stream, &to, "cuLaunchKernel",
-                  failure);
+  const hfta_cuda_taker taker = hfta_cuda_take_to(&to);
+  return give_run(self, &taker, failure);
 }
 
 /// A graph that is being built.
@@ -231,6 +231,7 @@ static hfta_cu_result add_kernel(void *argument,
                                     .block_x = kernel->block_threads,
                                     .block_y = 1,
                                     .block_z = 1,
+                                    .shared_bytes = kernel->shared_bytes,
                                     .parameters = kernel->places};
   return self->cuda->graph_add_kernel(&self->nodes[self->count++], self->graph,
                                       self->before, before_count, &node);
@@ -240,11 +241,12 @@ static hfta_cu_result add_kernel(void *argument,
 static hfta_cu_result build(hfta_cuda_graphs *self, graph *built,
                             hfta_cuda_failure *failure) {
   building of = {.cuda = self->launcher->cuda};
+  const hfta_cuda_taker taker = {add_kernel, &of, "cuGraphAddKernelNode"};
   snprintf(failure->of, sizeof(failure->of), "a run of tasks");
   failure->call = "cuGraphCreate";
   hfta_cu_result result = of.cuda->graph_create(&of.graph, 0);
   if (result == 0)
-    result = give_run(self, add_kernel, &of, "cuGraphAddKernelNode", failure);
+    result = give_run(self, &taker, failure);
   if (result == 0 && of.count > 0) {
     failure->call = "cuGraphInstantiate";
     result = of.cuda->graph_instantiate(&built->exec, of.graph, 0);

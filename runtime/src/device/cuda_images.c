@@ -2,7 +2,6 @@
 
 #include "device/cuda_images.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +101,7 @@ static hfta_cu_result load_parts(hfta_cuda_images *self,
   }
   if (result != 0)
     unload_modules(self);
+  self->warp_groups = chosen->warp_groups;
   return result;
 }
 
@@ -142,16 +142,42 @@ static hfta_status load_modules(hfta_cuda_images *self,
                    error ? error->message : "");
 }
 
-static hfta_status find_function(hfta_cuda_images *self,
+/// Lets launches ask for as much shared memory as they will.
+static hfta_status allow_shared_memory(const hfta_cuda *cuda,
+                                       const hfta_task *task,
+                                       const hfta_launch *launch,
+                                       hfta_cu_function function,
+                                       hfta_error *error) {
+  hfta_cu_result result =
+      cuda->function_set(function, HFTA_CU_MAX_DYNAMIC_SHARED_BYTES,
+                         (int)launch->warp_groups->shared_bytes);
+  if (result == 0)
+    return HFTA_OK;
+  char of[512];
+  snprintf(of, sizeof(of), "kernel '%s' of task '%s'", launch->name,
+           task->name);
+  return hfta_cuda_fail(cuda, result, "cuFuncSetAttribute", of, error);
+}
+
+const hfta_warp_group_launch *
+hfta_cuda_images_groups(const hfta_cuda_images *images,
+                        const hfta_launch *launch) {
+  return images->warp_groups ? launch->warp_groups : NULL;
+}
+
+static hfta_status find_function(hfta_cuda_images *self, const hfta_task *task,
                                  const hfta_launch *launch,
                                  hfta_cu_function *out, hfta_error *error) {
   hfta_cu_result result = HFTA_CU_INVALID_IMAGE;
   for (uint32_t i = 0; i < self->count && result != 0; ++i)
     result = self->cuda->module_function(out, self->modules[i], launch->symbol);
-  if (result == 0)
+  if (result != 0)
+    return hfta_cuda_fail(self->cuda, result, "cuModuleGetFunction",
+                          launch->name, error);
+  const hfta_warp_group_launch *groups = hfta_cuda_images_groups(self, launch);
+  if (!groups || groups->shared_bytes == 0)
     return HFTA_OK;
-  return hfta_cuda_fail(self->cuda, result, "cuModuleGetFunction", launch->name,
-                        error);
+  return allow_shared_memory(self->cuda, task, launch, *out, error);
 }
 
 static hfta_status find_functions(hfta_cuda_images *self,
@@ -170,8 +196,8 @@ static hfta_status find_functions(hfta_cuda_images *self,
     const hfta_task *task = &program->tasks[i];
     self->first[i] = next;
     for (uint32_t j = 0; j < task->launch_count && status == HFTA_OK; ++j)
-      status = find_function(self, &task->launches[j], &self->functions[next++],
-                             error);
+      status = find_function(self, task, &task->launches[j],
+                             &self->functions[next++], error);
   }
   return status;
 }

@@ -6,6 +6,8 @@
 #include "device/cuda_driver.h"
 #include "hfta/program.h"
 
+#include <stdbool.h>
+
 /// A GPU, as far as images are concerned.
 typedef struct hfta_cuda_chip {
   char name[256];
@@ -17,6 +19,7 @@ typedef struct hfta_cuda_images {
   const hfta_cuda *cuda;
   hfta_cu_module *modules;
   uint32_t count;
+  bool warp_groups;            ///< the kernels are those of warp groups
   hfta_cu_function *functions; ///< task by task, launch by launch
   uint64_t *first;             ///< of each task
 } hfta_cuda_images;
@@ -29,6 +32,11 @@ hfta_status hfta_cuda_images_load(const hfta_cuda *cuda,
                                   const hfta_program *program,
                                   const hfta_cuda_chip *chip,
                                   hfta_cuda_images *out, hfta_error *error);
+
+/// How a launch's kernel is launched that isn't as in other images; else NULL.
+const hfta_warp_group_launch *
+hfta_cuda_images_groups(const hfta_cuda_images *images,
+                        const hfta_launch *launch);
 
 /// What was loaded, if anything. The context is current.
 void hfta_cuda_images_unload(hfta_cuda_images *images);

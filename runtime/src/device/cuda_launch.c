@@ -2,12 +2,22 @@
 
 #include "device/cuda_launch.h"
 
+#include "device/cuda_maps.h"
+
 /// A grid's third extent.
 enum { MOST_COPIES = 65535 };
 
 static uint64_t count_blocks(const hfta_launch *launch) {
   return ((uint64_t)launch->items + launch->block_threads - 1) /
          launch->block_threads;
+}
+
+/// A block's threads at most, whatever images there are.
+static uint64_t count_threads(const hfta_launch *launch) {
+  const hfta_warp_group_launch *groups = launch->warp_groups;
+  return groups && groups->block_threads > launch->block_threads
+             ? groups->block_threads
+             : launch->block_threads;
 }
 
 uint64_t hfta_cuda_scratch_bytes(const hfta_program *program) {
@@ -17,7 +27,7 @@ uint64_t hfta_cuda_scratch_bytes(const hfta_program *program) {
       const hfta_launch *launch = &program->tasks[i].launches[j];
       uint64_t copies = launch->per_copy ? (uint64_t)program->copies : 1;
       uint64_t bytes = launch->scratch_bytes * count_blocks(launch) *
-                       launch->block_threads * copies;
+                       count_threads(launch) * copies;
       most = bytes > most ? bytes : most;
     }
   return most;
@@ -36,43 +46,62 @@ static int64_t count_together(const hfta_task_call *call, int64_t position) {
 }
 
 /// The address of the copy at a position, and the distance to the next one's,
-/// of each operand.
-static void bind(const hfta_cuda_launcher *self, const hfta_task_call *call,
-                 const hfta_launch *launch, int64_t position) {
+/// of each operand; maps of so many copies, if it has any.
+static hfta_cu_result bind(const hfta_cuda_launcher *self,
+                           const hfta_task_call *call,
+                           const hfta_launch *launch, int64_t position,
+                           int64_t copies) {
   uint64_t *next = self->parameters;
   for (uint32_t i = 0; i < launch->binding_count; ++i) {
     *next++ = (uint64_t)(uintptr_t)hfta_call_address(call, launch, i, position);
     *next++ = launch->bindings[i].copy_stride;
   }
   *next++ = self->scratch;
-  // The emulated driver finds their end by a NULL.
   size_t count = (size_t)(next - self->parameters);
   for (size_t i = 0; i < count; ++i)
     self->places[i] = &self->parameters[i];
+  const hfta_warp_group_launch *groups =
+      hfta_cuda_images_groups(&self->images, launch);
+  bool has_maps = groups && groups->map_count > 0;
+  if (has_maps)
+    self->places[count++] = self->maps;
+  // The emulated driver finds their end by a NULL.
   self->places[count] = NULL;
+  return has_maps ? hfta_cuda_make_maps(self->cuda, launch, self->parameters,
+                                        (uint64_t)copies, self->maps)
+                  : 0;
 }
 
 /// What is on the way to somebody.
 typedef struct giving {
   const hfta_cuda_launcher *launcher;
   const hfta_task_call *call;
-  hfta_cuda_taker taker;
-  void *argument;
+  const hfta_cuda_taker *taker;
+  hfta_cuda_failed *failed;
 } giving;
 
 /// A kernel for `count` copies from a position of the call's list on.
 static hfta_cu_result give_for(const giving *self, const hfta_launch *launch,
                                hfta_cu_function function, int64_t position,
                                int64_t count) {
-  bind(self->launcher, self->call, launch, position);
-  const hfta_cuda_kernel kernel = {.launch = launch,
-                                   .function = function,
-                                   .blocks = (unsigned)count_blocks(launch),
-                                   .copies = (unsigned)count,
-                                   .block_threads = launch->block_threads,
-                                   .parameters = self->launcher->parameters,
-                                   .places = self->launcher->places};
-  return self->taker(self->argument, &kernel);
+  self->failed->call = "cuTensorMapEncodeTiled";
+  hfta_cu_result result =
+      bind(self->launcher, self->call, launch, position, count);
+  if (result != 0)
+    return result;
+  const hfta_warp_group_launch *groups =
+      hfta_cuda_images_groups(&self->launcher->images, launch);
+  const hfta_cuda_kernel kernel = {
+      .launch = launch,
+      .function = function,
+      .blocks = (unsigned)count_blocks(launch),
+      .copies = (unsigned)count,
+      .block_threads = groups ? groups->block_threads : launch->block_threads,
+      .shared_bytes = groups ? groups->shared_bytes : 0,
+      .parameters = self->launcher->parameters,
+      .places = self->launcher->places};
+  self->failed->call = self->taker->call;
+  return self->taker->take(self->taker->argument, &kernel);
 }
 
 static hfta_cu_result give_one(const giving *self, const hfta_launch *launch,
@@ -100,33 +129,38 @@ static hfta_cu_result give_one(const giving *self, const hfta_launch *launch,
 
 hfta_cu_result hfta_cuda_give(const hfta_cuda_launcher *launcher,
                               const hfta_task_call *call, uint32_t number,
-                              hfta_cuda_taker taker, void *argument,
-                              const hfta_launch **failed) {
-  const giving self = {launcher, call, taker, argument};
+                              const hfta_cuda_taker *taker,
+                              hfta_cuda_failed *failed) {
+  const giving self = {launcher, call, taker, failed};
   const hfta_cu_function *functions =
       launcher->images.functions + launcher->images.first[number];
   for (uint32_t i = 0; i < call->task->launch_count; ++i) {
-    *failed = &call->task->launches[i];
-    hfta_cu_result result = give_one(&self, *failed, functions[i]);
+    failed->launch = &call->task->launches[i];
+    hfta_cu_result result = give_one(&self, failed->launch, functions[i]);
     if (result != 0)
       return result;
   }
   return 0;
 }
 
-hfta_cu_result hfta_cuda_take_to_stream(void *argument,
-                                        const hfta_cuda_kernel *kernel) {
+static hfta_cu_result launch_kernel(void *argument,
+                                    const hfta_cuda_kernel *kernel) {
   const hfta_cuda_destination *to = argument;
   return to->cuda->launch_kernel(kernel->function, kernel->blocks, 1,
-                                 kernel->copies, kernel->block_threads, 1, 1, 0,
-                                 to->stream, kernel->places, NULL);
+                                 kernel->copies, kernel->block_threads, 1, 1,
+                                 kernel->shared_bytes, to->stream,
+                                 kernel->places, NULL);
+}
+
+hfta_cuda_taker hfta_cuda_take_to(hfta_cuda_destination *destination) {
+  return (hfta_cuda_taker){launch_kernel, destination, "cuLaunchKernel"};
 }
 
 hfta_cu_result hfta_cuda_launch(const hfta_cuda_launcher *launcher,
                                 hfta_cu_stream stream,
                                 const hfta_task_call *call, uint32_t number,
-                                const hfta_launch **failed) {
+                                hfta_cuda_failed *failed) {
   hfta_cuda_destination to = {launcher->cuda, stream};
-  return hfta_cuda_give(launcher, call, number, hfta_cuda_take_to_stream, &to,
-                        failed);
+  const hfta_cuda_taker taker = hfta_cuda_take_to(&to);
+  return hfta_cuda_give(launcher, call, number, &taker, failed);
 }

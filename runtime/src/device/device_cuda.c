@@ -9,6 +9,7 @@
 
 #include "device/cuda_gpu.h"
 #include "device/cuda_graphs.h"
+#include "device/cuda_maps.h"
 #include "device/cuda_marks.h"
 #include "hfta/device.h"
 #include "system/clock.h"
@@ -127,6 +128,7 @@ static void cuda_close(hfta_device *device) {
   free(self->streams);
   free(self->launcher.parameters);
   free(self->launcher.places);
+  free(self->launcher.maps);
   free(self);
 }
 
@@ -162,9 +164,13 @@ static hfta_status begin(cuda_device *self, const hfta_device_options *options,
   launcher->parameters =
       calloc(HFTA_CUDA_PARAMETERS, sizeof(*launcher->parameters));
   launcher->places = calloc(HFTA_CUDA_PARAMETERS, sizeof(void *));
+  uint64_t map_bytes = hfta_cuda_most_map_bytes(options->program);
+  launcher->maps = aligned_alloc(HFTA_CUDA_MAP_ALIGNMENT,
+                                 map_bytes + HFTA_CUDA_MAP_ALIGNMENT);
   self->graphs = hfta_cuda_graphs_create(launcher, options->program);
   if (!self->streams || !self->events || !self->is_recorded ||
-      !launcher->parameters || !launcher->places || !self->graphs)
+      !launcher->parameters || !launcher->places || !launcher->maps ||
+      !self->graphs)
     return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a device");
   hfta_status status = hfta_cuda_load(&self->cuda, error);
   if (status == HFTA_OK)
@@ -405,14 +411,14 @@ static void run_observed(cuda_device *self, uint32_t queue,
   if (!enter_queue(self, queue))
     return;
   double from = hfta_now();
-  const hfta_launch *failed = NULL;
+  hfta_cuda_failed failed;
   hfta_cu_result result = hfta_cuda_launch(
       &self->launcher, self->streams[queue], call, number, &failed);
   if (result != 0) {
     char of[512];
-    snprintf(of, sizeof(of), "kernel '%s' of task '%s'", failed->name,
+    snprintf(of, sizeof(of), "kernel '%s' of task '%s'", failed.launch->name,
              call->task->name);
-    note(self, result, "cuLaunchKernel", of);
+    note(self, result, failed.call, of);
   }
   tell(self,
        &(hfta_activity){.kind = HFTA_ACTIVITY_RUN,

@@ -188,6 +188,51 @@ static bool is_sound_binding(const hfta_program *program, const hfta_task *task,
   return begin <= segment->bytes && binding->bytes <= segment->bytes - begin;
 }
 
+/// What a GPU can copy boxes of: limits of cuTensorMapEncodeTiled, and rows of
+/// as many bytes as what it turns in shared memory.
+static bool is_sound_map(const hfta_launch *launch,
+                         const hfta_tensor_map *map) {
+  enum { UNIT = 16, MOST_BOX = 256, MOST_STEP = 8, ROW_BYTES = 32 | 64 | 128 };
+  const uint64_t most_size = UINT64_C(1) << 32, stride_end = UINT64_C(1) << 40;
+  if (map->binding >= launch->binding_count || map->rank == 0 ||
+      map->rank > HFTA_MAX_MAP_RANK || !map->dimensions ||
+      (map->element_bytes != 2 && map->element_bytes != 4))
+    return false;
+  const hfta_binding *binding = &launch->bindings[map->binding];
+  const hfta_map_dimension *first = &map->dimensions[0];
+  uint64_t row_bytes = (uint64_t)first->box * map->element_bytes;
+  bool sound = binding->offset % UNIT == 0 &&
+               binding->copy_stride % UNIT == 0 &&
+               binding->copy_stride < stride_end && first->step == 1 &&
+               first->stride == map->element_bytes &&
+               (row_bytes & (row_bytes - 1)) == 0 && (row_bytes & ROW_BYTES);
+  uint64_t end = map->element_bytes;
+  for (uint32_t i = 0; sound && i < map->rank; ++i) {
+    const hfta_map_dimension *own = &map->dimensions[i];
+    sound = own->size > 0 && own->size <= most_size && own->box > 0 &&
+            own->box <= MOST_BOX && own->step > 0 && own->step <= MOST_STEP &&
+            own->stride < stride_end && (i == 0 || own->stride % UNIT == 0) &&
+            end <= binding->bytes &&
+            (own->stride == 0 ||
+             own->size - 1 <= (binding->bytes - end) / own->stride);
+    end += (own->size - 1) * own->stride;
+  }
+  return sound && end <= binding->bytes;
+}
+
+static bool has_sound_groups(const hfta_launch *launch) {
+  enum { MOST_THREADS = 1024 };
+  const hfta_warp_group_launch *groups = launch->warp_groups;
+  if (!groups)
+    return true;
+  bool sound = groups->block_threads > 0 &&
+               groups->block_threads <= MOST_THREADS &&
+               (groups->map_count == 0 || groups->maps);
+  for (uint32_t i = 0; sound && i < groups->map_count; ++i)
+    sound = is_sound_map(launch, &groups->maps[i]);
+  return sound;
+}
+
 static bool is_sound_launch(const hfta_program *program, const hfta_task *task,
                             uint32_t index, int64_t copies) {
   const hfta_launch *launch = &task->launches[index];
@@ -195,7 +240,8 @@ static bool is_sound_launch(const hfta_program *program, const hfta_task *task,
                                   : launch->kernel != NULL;
   bool sound = has_code && launch->copy < program->copies &&
                launch->lanes >= 0 && launch->lanes <= HFTA_MAX_BINDINGS &&
-               (!launch->joins || (index > 0 && launch->per_copy));
+               (!launch->joins || (index > 0 && launch->per_copy)) &&
+               has_sound_groups(launch);
   for (uint32_t i = 0; sound && i < launch->binding_count; ++i)
     sound =
         is_sound_binding(program, task, launch, &launch->bindings[i], copies);

@@ -9,7 +9,7 @@
 // CHECK: llvm.mlir.global internal constant @bindings
 // CHECK-SAME: !llvm.array<2 x struct<(i32, i32, i64, i64, i64, i32, i32)>>
 // CHECK: llvm.mlir.global internal constant @launches
-// CHECK-SAME: !llvm.array<4 x struct<(ptr, ptr, ptr, ptr, i32, i32, i32, i32, i64, i64, i64, i32, i32)>>
+// CHECK-SAME: !llvm.array<4 x struct<(ptr, ptr, ptr, ptr, ptr, i32, i32, i32, i32, i64, i64, i64, i32, i32)>>
 // CHECK: llvm.mlir.addressof @"kernel/copy.0/entry"
 // CHECK: llvm.mlir.constant(3 : i64)
 // CHECK: llvm.mlir.global internal constant @tasks

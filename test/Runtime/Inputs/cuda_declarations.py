@@ -14,7 +14,15 @@ TYPES = {"hfta_cu_result": "CUresult", "hfta_cu_device": "CUdevice",
          "hfta_cu_graph": "CUgraph", "hfta_cu_graph_node": "CUgraphNode",
          "hfta_cu_graph_exec": "CUgraphExec",
          "hfta_cu_kernel_node": "CUDA_KERNEL_NODE_PARAMS_v2",
-         "hfta_cu_host_function": "CUhostFn", "int attribute": "CUdevice_attribute attribute"}
+         "hfta_cu_host_function": "CUhostFn", "hfta_cu_tensor_map": "CUtensorMap",
+         "int attribute": "CUdevice_attribute attribute",
+         "int function_attribute": "CUfunction_attribute attribute",
+         "int data_type": "CUtensorMapDataType type",
+         "uint32_t": "cuuint32_t", "uint64_t": "cuuint64_t",
+         "int interleave": "CUtensorMapInterleave interleave",
+         "int swizzle": "CUtensorMapSwizzle swizzle",
+         "int promotion": "CUtensorMapL2promotion promotion",
+         "int fill": "CUtensorMapFloatOOBfill fill"}
 NUMBERS = {"NO_DEVICE": "CUDA_ERROR_NO_DEVICE", "OUT_OF_MEMORY": "CUDA_ERROR_OUT_OF_MEMORY",
            "INVALID_IMAGE": "CUDA_ERROR_INVALID_IMAGE",
            "INVALID_PTX": "CUDA_ERROR_INVALID_PTX",
@@ -24,7 +32,16 @@ NUMBERS = {"NO_DEVICE": "CUDA_ERROR_NO_DEVICE", "OUT_OF_MEMORY": "CUDA_ERROR_OUT
            "COMPUTE_CAPABILITY_MAJOR": "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR",
            "COMPUTE_CAPABILITY_MINOR": "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR",
            "STREAM_NON_BLOCKING": "CU_STREAM_NON_BLOCKING",
-           "EVENT_DISABLE_TIMING": "CU_EVENT_DISABLE_TIMING"}
+           "EVENT_DISABLE_TIMING": "CU_EVENT_DISABLE_TIMING",
+           "MAX_DYNAMIC_SHARED_BYTES": "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES",
+           "MAP_UINT16": "CU_TENSOR_MAP_DATA_TYPE_UINT16",
+           "MAP_UINT32": "CU_TENSOR_MAP_DATA_TYPE_UINT32",
+           "MAP_NOT_INTERLEAVED": "CU_TENSOR_MAP_INTERLEAVE_NONE",
+           "MAP_SWIZZLE_32": "CU_TENSOR_MAP_SWIZZLE_32B",
+           "MAP_SWIZZLE_64": "CU_TENSOR_MAP_SWIZZLE_64B",
+           "MAP_SWIZZLE_128": "CU_TENSOR_MAP_SWIZZLE_128B",
+           "MAP_PROMOTION_256": "CU_TENSOR_MAP_L2_PROMOTION_L2_256B",
+           "MAP_FILL_ZEROS": "CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE"}
 
 header = open(sys.argv[1]).read().replace("\\\n", "\n")
 functions = re.findall(r'X\(\w+,\s*"(\w+)",\s*(\(.*?\))\)\s', header + "\n", re.DOTALL)
@@ -53,5 +70,6 @@ print("typedef struct { CUfunction function; "
 for mine, theirs in MEMBERS.items():
     print(f"_Static_assert(offsetof(kernel_node, {mine}) == "
           f'offsetof(CUDA_KERNEL_NODE_PARAMS_v2, {theirs}), "{mine}");')
+print('_Static_assert(sizeof(CUtensorMap) == 16 * sizeof(uint64_t), "tensor_map");')
 for name, value in numbers:
     print(f'_Static_assert({NUMBERS[name]} == {value}, "{name}");')
