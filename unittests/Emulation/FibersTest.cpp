@@ -110,6 +110,140 @@ TEST(Fibers, WarpsGoOnByThemselves) {
   EXPECT_TRUE(fibers::run(Warps::kCount, runInWarp, chooseOfWarps, &warps));
 }
 
+/// Threads that wait at barriers which have numbers.
+struct Numbered {
+  static constexpr unsigned kCount = 4 * fibers::kWarp;
+  unsigned next = 0;
+  unsigned arrived[2] = {0, 0};
+  unsigned expected = 2 * fibers::kWarp; ///< of the first barrier
+
+  static unsigned choose(void *argument) {
+    return static_cast<Numbered *>(argument)->next++ % kCount;
+  }
+};
+
+/// The first and third warp, and the other two.
+void runAtNumbered(void *argument) {
+  auto *block = static_cast<Numbered *>(argument);
+  unsigned warp = fibers::getThread() / fibers::kWarp, barrier = warp % 2;
+  unsigned count = barrier == 0 ? block->expected : 2 * fibers::kWarp;
+  for (unsigned round = 1; round <= 3; ++round) {
+    ++block->arrived[barrier];
+    fibers::waitAt(barrier, count);
+    EXPECT_EQ(block->arrived[barrier], round * 2 * fibers::kWarp);
+    fibers::waitAt(4 + barrier, count);
+  }
+  fibers::wait();
+}
+
+TEST(Fibers, SomeThreadsWaitForEachOther) {
+  Numbered block;
+  EXPECT_TRUE(
+      fibers::run(Numbered::kCount, runAtNumbered, Numbered::choose, &block));
+}
+
+TEST(Fibers, TooFewAtABarrierAreFound) {
+  Numbered block;
+  block.expected = 3 * fibers::kWarp;
+  EXPECT_FALSE(
+      fibers::run(Numbered::kCount, runAtNumbered, Numbered::choose, &block));
+  EXPECT_EQ(fibers::getFailure(), nullptr);
+}
+
+TEST(Fibers, OddBarriersFail) {
+  struct Odd {
+    uint32_t barrier, count, other;
+  };
+  for (Odd odd :
+       {Odd{16, 32, 32}, Odd{0, 0, 0}, Odd{0, 33, 33}, Odd{0, 64, 96}}) {
+    auto body = [](void *argument) {
+      auto *own = static_cast<Odd *>(argument);
+      fibers::waitAt(own->barrier,
+                     fibers::getThread() == 0 ? own->count : own->other);
+    };
+    static unsigned next;
+    auto choose = [](void *) { return next++ % 64; };
+    EXPECT_FALSE(fibers::run(64, body, choose, &odd));
+    EXPECT_NE(fibers::getFailure(), nullptr);
+  }
+}
+
+/// Threads that wait for something to be so.
+struct Conditions {
+  unsigned next = 0, count = 0, expected = kCount;
+  bool isAsked = false;
+
+  static unsigned choose(void *argument) {
+    return static_cast<Conditions *>(argument)->next++ % kCount;
+  }
+  static bool holds(void *argument) {
+    auto *own = static_cast<Conditions *>(argument);
+    own->isAsked = true;
+    return own->count >= own->expected;
+  }
+  static void runThread(void *argument) {
+    auto *own = static_cast<Conditions *>(argument);
+    EXPECT_FALSE(own->isAsked);
+    ++own->count;
+    fibers::waitUntil(holds, own);
+    EXPECT_EQ(own->count, kCount);
+  }
+};
+
+TEST(Fibers, AConditionIsAskedWhenNobodyGoesOn) {
+  Conditions block;
+  EXPECT_TRUE(
+      fibers::run(kCount, Conditions::runThread, Conditions::choose, &block));
+}
+
+TEST(Fibers, WhatNeverHoldsIsFound) {
+  Conditions block;
+  block.expected = kCount + 1;
+  EXPECT_FALSE(
+      fibers::run(kCount, Conditions::runThread, Conditions::choose, &block));
+  EXPECT_EQ(fibers::getFailure(), nullptr);
+}
+
+TEST(Fibers, WhoYieldsGoesOnLast) {
+  struct Order {
+    unsigned next = 0, asked = 0, done = 0;
+  } order;
+  auto body = [](void *argument) {
+    auto *own = static_cast<Order *>(argument);
+    if (fibers::getThread() == 0) {
+      fibers::yield();
+      EXPECT_EQ(own->done, kCount - 1);
+      return;
+    }
+    fibers::waitUntil(
+        [](void *asked) { return ++*static_cast<unsigned *>(asked) > 2; },
+        &own->asked);
+    ++own->done;
+  };
+  auto choose = [](void *argument) {
+    return static_cast<Order *>(argument)->next++ % kCount;
+  };
+  EXPECT_TRUE(fibers::run(kCount, body, choose, &order));
+}
+
+TEST(Fibers, WhoFailsStopsAll) {
+  static unsigned next;
+  next = 0;
+  auto body = [](void *argument) {
+    if (fibers::getThread() == 1)
+      fibers::fail("has failed");
+    ++*static_cast<unsigned *>(argument);
+  };
+  auto choose = [](void *) { return next++ % kCount; };
+  unsigned ended = 0;
+  EXPECT_FALSE(fibers::run(kCount, body, choose, &ended));
+  EXPECT_EQ(ended, 1U);
+  EXPECT_STREQ(fibers::getFailure(), "has failed");
+  auto nothing = [](void *) {};
+  EXPECT_TRUE(fibers::run(kCount, nothing, choose, nullptr));
+  EXPECT_EQ(fibers::getFailure(), nullptr);
+}
+
 TEST(Fibers, WhoeverWaitsForSomethingElseIsFound) {
   Warps warps;
   warps.waitsForAll = true;

@@ -94,16 +94,30 @@ struct Product {
            uint64_t(getStride(side) / 16) << 32 | turn << 62;
   }
 
-  float compute(unsigned row, unsigned column) const {
-    float sum = 1;
-    for (unsigned term = 0; term < terms; ++term)
+  /// Of the terms from one on.
+  float compute(unsigned row, unsigned column, unsigned first = 0) const {
+    float sum = first == 0 ? 1 : 0;
+    for (unsigned term = first; term < terms; ++term)
       sum += sides[0][row * terms + term] * sides[1][column * terms + term];
     return sum;
   }
 
-  void run() {
+  /// A step's, from the thread's sums on.
+  const float *multiply(unsigned step, const float *sums) const {
+    return warp_groups::multiply(
+        unsigned(factors), layouts[1].places,
+        layouts[0].isTransposed + 2 * layouts[1].isTransposed, shared,
+        describe(0, step), describe(1, step), sums);
+  }
+
+  void run(void (*body)(void *) = runThread) {
     warp_groups::forget();
-    ASSERT_TRUE(fibers::run(kThreads, runThread, chooseThread, this));
+    ASSERT_TRUE(fibers::run(kThreads, body, chooseThread, this));
+  }
+
+  void note(const float *of) {
+    std::memcpy(sums[fibers::getThread()], of,
+                layouts[1].places / 2 * sizeof(float));
   }
 
   static void runThread(void *argument) {
@@ -115,20 +129,14 @@ struct Product {
     fibers::wait();
     const float *sums = before.data();
     for (unsigned step = 0; step < 2; ++step) {
-      sums = warp_groups::multiply(unsigned(product.factors), columns,
-                                   product.layouts[0].isTransposed +
-                                       2 * product.layouts[1].isTransposed,
-                                   product.shared, product.describe(0, step),
-                                   product.describe(1, step), sums);
+      sums = product.multiply(step, sums);
       EXPECT_TRUE(std::isnan(sums[0]));
     }
     warp_groups::commit();
     fibers::wait();
     if (product.isOverwritten)
       std::memset(product.shared, 0xFF, sizeof(product.shared));
-    sums = warp_groups::wait();
-    std::memcpy(product.sums[fibers::getThread()], sums,
-                columns / 2 * sizeof(float));
+    product.note(warp_groups::wait());
   }
 
   static unsigned chooseThread(void *argument) {
@@ -136,16 +144,24 @@ struct Product {
   }
 };
 
+/// `isTwice`: the second step's terms are there two times.
+void checkSums(const Product &product, bool isTwice = false) {
+  for (unsigned thread = 0; thread < kThreads; ++thread)
+    for (unsigned i = 0; i < product.layouts[1].places / 2; ++i) {
+      unsigned row = thread / 32 * 16 + thread % 32 / 4 + i / 2 % 2 * 8;
+      unsigned column = i / 4 * 8 + thread % 4 * 2 + i % 2;
+      float sum = product.compute(row, column);
+      if (isTwice)
+        sum += product.compute(row, column, product.terms / 2);
+      ASSERT_EQ(product.sums[thread][i], sum)
+          << "row " << row << ", column " << column;
+    }
+}
+
 void check(Layout lhs, Layout rhs, Factors factors) {
   Product product(lhs, rhs, factors);
   product.run();
-  for (unsigned thread = 0; thread < kThreads; ++thread)
-    for (unsigned i = 0; i < rhs.places / 2; ++i) {
-      unsigned row = thread / 32 * 16 + thread % 32 / 4 + i / 2 % 2 * 8;
-      unsigned column = i / 4 * 8 + thread % 4 * 2 + i % 2;
-      ASSERT_EQ(product.sums[thread][i], product.compute(row, column))
-          << "row " << row << ", column " << column;
-    }
+  checkSums(product);
 }
 
 class WarpGroups : public testing::Test {
@@ -174,6 +190,87 @@ TEST_F(WarpGroups, ReadNothingBeforeTheyWait) {
   product.isOverwritten = true;
   product.run();
   EXPECT_TRUE(std::isnan(product.sums[0][0]));
+}
+
+/// Two groups of a step each, whose operands are memory of their own.
+struct Groups : Product {
+  static constexpr unsigned kNone = 2;
+  uint32_t left = 1;          ///< groups that are under way …
+  unsigned overwritten = 0;   ///< … when this step's operands change
+  bool isTwice = false;       ///< the second one is made again
+  bool isUncommitted = false; ///< the second one is no group
+  unsigned arrived[4] = {};   ///< threads of each warp
+
+  Groups() : Product({kRows, 128, true}, {64, 128, true}, Factors::kBf16) {}
+
+  void overwrite() {
+    constexpr unsigned kStepBytes = 16 * 128;
+    for (unsigned side = 0; side < 2 && overwritten != kNone; ++side)
+      std::memset(shared + getBegin(side) + overwritten * kStepBytes, 0xFF,
+                  kStepBytes);
+  }
+
+  static void runThread(void *argument) {
+    auto &groups = *static_cast<Groups *>(static_cast<Product *>(argument));
+    unsigned thread = fibers::getThread();
+    std::vector<float> before(groups.layouts[1].places / 2, 1);
+    warp_groups::fence();
+    fibers::wait();
+    const float *sums = groups.multiply(0, before.data());
+    warp_groups::commit();
+    sums = groups.multiply(1, sums);
+    if (!groups.isUncommitted)
+      warp_groups::commit();
+    ++groups.arrived[thread / fibers::kWarp];
+    warp_groups::waitForGroups(groups.left);
+    EXPECT_EQ(groups.arrived[thread / fibers::kWarp], fibers::kWarp);
+    fibers::wait();
+    if (thread == 0)
+      groups.overwrite();
+    fibers::wait();
+    if (groups.isTwice) {
+      warp_groups::fence();
+      groups.multiply(1, sums);
+      warp_groups::commit();
+    }
+    groups.note(warp_groups::wait());
+  }
+};
+
+TEST_F(WarpGroups, WaitForAllButOneGroup) {
+  Groups groups;
+  groups.run(Groups::runThread);
+  checkSums(groups);
+}
+
+TEST_F(WarpGroups, ReadLaterGroupsLater) {
+  Groups groups;
+  groups.overwritten = 1;
+  groups.run(Groups::runThread);
+  EXPECT_TRUE(std::isnan(groups.sums[0][0]));
+  Groups both;
+  both.left = 2;
+  both.run(Groups::runThread);
+  EXPECT_TRUE(std::isnan(both.sums[0][0]));
+}
+
+TEST_F(WarpGroups, KeepTheirSums) {
+  for (uint32_t left : {0U, 1U, 2U}) {
+    Groups groups;
+    groups.left = left;
+    groups.overwritten = Groups::kNone;
+    groups.isTwice = true;
+    groups.run(Groups::runThread);
+    checkSums(groups, true);
+  }
+}
+
+TEST_F(WarpGroups, DontWaitForWhatNoGroupHas) {
+  Groups groups;
+  groups.overwritten = Groups::kNone;
+  groups.isUncommitted = true;
+  groups.run(Groups::runThread);
+  EXPECT_TRUE(std::isnan(groups.sums[0][0]));
 }
 
 TEST_F(WarpGroups, KnowNothingWithoutAFence) {
