@@ -62,7 +62,8 @@ bool BlockThreads::run(hfta_kernel kernel, void *const *buffers, int64_t items,
     bulk_copies::forget();
     warp_groups::forget();
     RunningBlock block = {kernel, buffers, item, threads, 0, 0};
-    if (!fibers::run(threads, runThread, chooseThread, &block))
+    if (!fibers::run(threads, runThread, chooseThread, &block) ||
+        !bulk_copies::areMade())
       return false;
   }
   return true;

@@ -1,0 +1,183 @@
+//===- DriverTest.cpp - Kernels of warp groups by the emulated driver -----===//
+//
+// Launched by the runtime, as those of a program are.
+//===----------------------------------------------------------------------===//
+
+extern "C" {
+#include "device/cuda_gpu.h"
+#include "device/cuda_launch.h"
+#include "device/cuda_maps.h"
+}
+
+#include "gtest/gtest.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr unsigned kCopies = 3, kRow = 32;
+constexpr uint64_t kRowBytes = kRow * sizeof(uint16_t);
+constexpr hfta_cu_result kInvalidValue = 1, kLaunchFailed = 719;
+
+/// A program of one kernel: it copies each copy's row, or the one that all
+/// copies share.
+class EmulatedDriver : public testing::Test {
+protected:
+  void SetUp() override {
+    // The driver reads it when it is called first.
+    setenv("HFTA_EMULATION_DEVICE", "sm_90a:1000000", 1);
+    ASSERT_TRUE(dlopen(HFTA_EMULATED_DRIVER, RTLD_NOW));
+    hfta_error error = {};
+    ASSERT_EQ(hfta_cuda_load(&cuda, &error), HFTA_OK) << error.message;
+    ASSERT_EQ(hfta_cuda_take_gpu(cuda, 0, &gpu, &error), HFTA_OK);
+    ASSERT_EQ(cuda->context_set(gpu.context), 0);
+    ASSERT_EQ(cuda->stream_create(&stream, HFTA_CU_STREAM_NON_BLOCKING), 0);
+    ASSERT_EQ(cuda->memory_allocate(&memory, 4096), 0);
+    std::ifstream file(HFTA_FAKE_IMAGE, std::ios::binary);
+    data.assign(std::istreambuf_iterator<char>(file), {});
+    image = {data.data(), data.size(), "sm_90a", HFTA_IMAGE_EMULATED, 1};
+    bindings[0] = {0, 0, 0, kRowBytes, kRowBytes, HFTA_ACCESS_WRITE, 0};
+    bindings[1] = {0, 0, 2048, kRowBytes, kRowBytes, HFTA_ACCESS_READ, 0};
+    launch.name = launch.symbol = "copies";
+    launch.bindings = bindings;
+    launch.binding_count = 2;
+    launch.per_copy = 1;
+    launch.items = launch.block_threads = 1;
+    launch.warp_groups = &groups;
+    task.name = "task";
+    task.launches = &launch;
+    task.launch_count = 1;
+    program.tasks = &task;
+    program.task_count = program.segment_count = 1;
+    program.copies = kCopies;
+    program.images = &table;
+  }
+  void TearDown() override {
+    hfta_cuda_images_unload(&launcher.images);
+    cuda->memory_free(memory);
+    cuda->stream_destroy(stream);
+  }
+
+  hfta_status load() {
+    launcher.cuda = cuda;
+    launcher.parameters = parameters;
+    launcher.places = places;
+    launcher.maps = block;
+    hfta_error error = {};
+    return hfta_cuda_images_load(cuda, &program, &gpu.chip, &launcher.images,
+                                 &error);
+  }
+
+  hfta_cu_result run() {
+    void *segments[] = {reinterpret_cast<void *>(memory)};
+    const bool keeps[] = {true};
+    hfta_task_call call = {&task,   segments, keeps, nullptr,
+                           nullptr, kCopies,  0};
+    return hfta_cuda_launch(&launcher, stream, &call, 0, &failed);
+  }
+
+  /// Numbers in device memory, before and after all commands.
+  void write(std::vector<uint16_t> &numbers) {
+    ASSERT_EQ(cuda->memory_copy(memory + 2048,
+                                reinterpret_cast<uint64_t>(numbers.data()),
+                                numbers.size() * sizeof(uint16_t), stream),
+              0);
+  }
+  std::vector<uint16_t> read() {
+    std::vector<uint16_t> numbers(kCopies * kRow);
+    EXPECT_EQ(cuda->memory_copy(reinterpret_cast<uint64_t>(numbers.data()),
+                                memory, numbers.size() * sizeof(uint16_t),
+                                stream),
+              0);
+    EXPECT_EQ(cuda->stream_synchronize(stream), 0);
+    return numbers;
+  }
+
+  const hfta_map_dimension row = {kRow, 2, kRow, 1};
+  const hfta_tensor_map map = {1, 2, 1, 0, &row};
+  hfta_warp_group_launch groups = {&map, 1, 64, 100 << 10, 0};
+  const hfta_cuda *cuda = nullptr;
+  hfta_cuda_gpu gpu = {};
+  hfta_cu_stream stream = {};
+  hfta_cu_address memory = 0;
+  std::string data;
+  hfta_image image = {};
+  hfta_image_table table = {&image, 1};
+  hfta_binding bindings[2] = {};
+  hfta_launch launch = {};
+  hfta_task task = {};
+  hfta_program program = {};
+  uint64_t parameters[HFTA_CUDA_PARAMETERS] = {};
+  void *places[HFTA_CUDA_PARAMETERS] = {};
+  alignas(HFTA_CUDA_MAP_ALIGNMENT) char block[1024] = {};
+  hfta_cuda_launcher launcher = {};
+  hfta_cuda_failed failed = {};
+};
+
+TEST_F(EmulatedDriver, KernelsCopyByMaps) {
+  ASSERT_EQ(load(), HFTA_OK);
+  std::vector<uint16_t> numbers(kCopies * kRow);
+  for (size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = static_cast<uint16_t>(i + 1);
+  write(numbers);
+  ASSERT_EQ(run(), 0);
+  // What a launch was given, stays when its kernel runs.
+  std::fill(std::begin(block), std::end(block), 0);
+  EXPECT_EQ(read(), numbers);
+  bindings[1].copy_stride = 0;
+  ASSERT_EQ(run(), 0);
+  std::vector<uint16_t> copies = read();
+  for (size_t i = 0; i < copies.size(); ++i)
+    ASSERT_EQ(copies[i], i % kRow + 1);
+}
+
+TEST_F(EmulatedDriver, SharedMemoryIsAllowedFirst) {
+  ASSERT_EQ(load(), HFTA_OK);
+  EXPECT_EQ(run(), 0);
+  groups.shared_bytes += 1;
+  EXPECT_EQ(run(), kInvalidValue);
+  EXPECT_STREQ(failed.call, "cuLaunchKernel");
+  hfta_cu_function function = launcher.images.functions[0];
+  auto allow = [&](int bytes) {
+    return cuda->function_set(function, HFTA_CU_MAX_DYNAMIC_SHARED_BYTES,
+                              bytes);
+  };
+  EXPECT_EQ(allow(-1), kInvalidValue);
+  EXPECT_EQ(allow((227 << 10) + 1), kInvalidValue);
+  EXPECT_EQ(cuda->function_set(function, 0, 0), kInvalidValue);
+  EXPECT_EQ(allow(227 << 10), 0);
+  EXPECT_EQ(run(), 0);
+  // What every kernel may have needs no leave.
+  EXPECT_EQ(allow(0), 0);
+  EXPECT_EQ(run(), kInvalidValue);
+  groups.shared_bytes = 48 << 10;
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(cuda->stream_synchronize(stream), 0);
+}
+
+TEST_F(EmulatedDriver, TooMuchSharedMemoryIsRefused) {
+  groups.shared_bytes = 228 << 10;
+  EXPECT_EQ(load(), HFTA_INTERNAL);
+}
+
+TEST_F(EmulatedDriver, UnsoundMapsAreRefused) {
+  ASSERT_EQ(load(), HFTA_OK);
+  bindings[1].offset += 8;
+  EXPECT_EQ(run(), kInvalidValue);
+  EXPECT_STREQ(failed.call, "cuTensorMapEncodeTiled");
+}
+
+/// The last one: nothing works from there on.
+TEST_F(EmulatedDriver, CopiesThatNobodyWaitsForFail) {
+  launch.symbol = "unfinished";
+  ASSERT_EQ(load(), HFTA_OK);
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(cuda->stream_synchronize(stream), kLaunchFailed);
+}
+
+} // namespace
