@@ -116,10 +116,11 @@ bool CodeGenerator::addImages(llvm::ArrayRef<GpuImage> images) {
   llvm::SmallVector<llvm::Constant *> rows;
   for (const GpuImage &image : images)
     rows.push_back(llvm::ConstantStruct::get(
-        type, {addBytes(*module, image.data, "image"),
-               builder.getInt64(image.data.size()),
-               addBytes(*module, image.chip + '\0', "chip"),
-               builder.getInt32(image.kind), builder.getInt32(0)}));
+        type,
+        {addBytes(*module, image.data, "image"),
+         builder.getInt64(image.data.size()),
+         addBytes(*module, image.chip + '\0', "chip"),
+         builder.getInt32(image.kind), builder.getInt32(image.warpGroups)}));
   auto *rowsType = llvm::ArrayType::get(type, rows.size());
   auto *table = new llvm::GlobalVariable(
       *module, rowsType, /*isConstant=*/true,

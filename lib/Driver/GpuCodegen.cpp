@@ -38,6 +38,7 @@ void LLVMInitializeNVPTXAsmPrinter();
 }
 
 static constexpr llvm::StringLiteral kGpuTriple = "nvptx64-nvidia-cuda";
+static constexpr unsigned kSharedSpace = 3;
 /// What emulated images may use: fused multiply-adds without a call.
 static constexpr llvm::StringLiteral kEmulatedCpu = "x86-64-v3";
 
@@ -140,7 +141,8 @@ static void registerTargets() {
   LLVMInitializeNVPTXAsmPrinter();
 }
 
-/// Parts are loaded by themselves: what one of them lacks, it has nowhere.
+/// Parts are loaded by themselves: what one of them lacks, it has nowhere. What
+/// a launch asks for lies in NVVM's address space of shared memory.
 static LogicalResult checkParts(ModuleOp op, ArrayRef<Bitcode> parts) {
   for (const Bitcode &part : parts) {
     llvm::LLVMContext context;
@@ -150,7 +152,8 @@ static LogicalResult checkParts(ModuleOp op, ArrayRef<Bitcode> parts) {
     if (!module)
       return op.emitError() << llvm::toString(module.takeError());
     for (const llvm::GlobalValue &value : (*module)->global_values())
-      if (value.isDeclaration() && !value.getName().starts_with("llvm."))
+      if (value.isDeclaration() && !value.getName().starts_with("llvm.") &&
+          value.getAddressSpace() != kSharedSpace)
         return op.emitError("a part of the kernels lacks '")
                << value.getName() << "'";
   }
@@ -317,6 +320,7 @@ GpuCodeGenerator::assemble(llvm::StringRef text, llvm::StringRef chip) const {
 struct GpuCodeGenerator::Work {
   const Bitcode *part;
   std::string chip;
+  bool warpGroups;
   std::vector<GpuImage> images;
   std::optional<std::string> error;
 };
@@ -329,10 +333,12 @@ llvm::Error GpuCodeGenerator::makeImage(Work &work) const {
     llvm::Expected<std::string> binary = assemble(*text, work.chip);
     if (!binary)
       return binary.takeError();
-    work.images.push_back({work.chip, std::move(*binary), HFTA_IMAGE_CUBIN});
+    work.images.push_back(
+        {work.chip, std::move(*binary), HFTA_IMAGE_CUBIN, work.warpGroups});
   }
   if (llvm::is_contained(request.ptxChips, work.chip))
-    work.images.push_back({work.chip, *text + '\0', HFTA_IMAGE_PTX});
+    work.images.push_back(
+        {work.chip, *text + '\0', HFTA_IMAGE_PTX, work.warpGroups});
   return llvm::Error::success();
 }
 
@@ -385,7 +391,7 @@ GpuCodeGenerator::makeAllEmulated() const {
     if (!library)
       return library.takeError();
     for (const std::string &chip : kind.chips)
-      images.push_back({chip, *library, HFTA_IMAGE_EMULATED});
+      images.push_back({chip, *library, HFTA_IMAGE_EMULATED, kind.warpGroups});
   }
   return images;
 }
@@ -399,7 +405,7 @@ llvm::Expected<std::vector<GpuImage>> GpuCodeGenerator::makeImages() {
       for (const Bitcode &part : kind.parts)
         if (!request.ptxas.empty() ||
             llvm::is_contained(request.ptxChips, chip))
-          all.push_back({&part, chip, {}, {}});
+          all.push_back({&part, chip, kind.warpGroups, {}, {}});
   {
     llvm::DefaultThreadPool threads(
         llvm::hardware_concurrency(getThreadLimit()));

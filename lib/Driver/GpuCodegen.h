@@ -16,7 +16,8 @@ namespace mlir::hfta {
 /// A row of a program's hfta_image_table.
 struct GpuImage {
   std::string chip, data;
-  uint32_t kind; ///< hfta_image_kind
+  uint32_t kind;   ///< hfta_image_kind
+  bool warpGroups; ///< has kernels for these
 };
 
 /// What images are made for, and with what.

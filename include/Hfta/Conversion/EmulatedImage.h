@@ -34,9 +34,6 @@ inline constexpr char kBlockSuffix[] = "$block";
 inline constexpr char kMapsSuffix[] = "$maps";
 inline constexpr unsigned kMapBytes = 128, kMapAlignment = 64;
 
-/// A kernel's attribute that says how many it has, while it is compiled.
-inline constexpr char kMapCountAttribute[] = "hfta.map_count";
-
 /// The symbol of a pointer to what such a thread calls to wait, a function of
 /// nothing that whoever runs kernels sets.
 inline constexpr char kBarrier[] = "hfta_emulated_barrier";

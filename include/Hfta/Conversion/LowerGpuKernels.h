@@ -7,6 +7,7 @@
 #ifndef HFTA_CONVERSION_LOWERGPUKERNELS_H
 #define HFTA_CONVERSION_LOWERGPUKERNELS_H
 
+#include "Hfta/Conversion/EmulatedImage.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassOptions.h"
 
@@ -67,6 +68,27 @@ inline constexpr llvm::StringLiteral kWarpGroupsOfAttrName =
 /// as operands and results of it.
 inline constexpr llvm::StringLiteral kWaitAssembly =
     "wgmma.wait_group.sync.aligned 0;";
+/// What those threads call that some of a block wait at, by a number and how
+/// many they are.
+inline constexpr llvm::StringLiteral kNumberedBarrierIntrinsic =
+    "llvm.nvvm.barrier.cta.sync.aligned.count";
+/// On kernels of warp groups: how boxes of their operands lie in memory, which
+/// a warp of its own copies by tensor maps, dictionaries of `argument`,
+/// `element_bytes`, and, the innermost dimension first, `sizes`, `strides` in
+/// bytes, `box` and `steps`. Such a kernel has a pointer to the maps in place
+/// of scratch memory.
+inline constexpr llvm::StringLiteral kTensorMapsAttrName = "hfta.tensor_maps";
+/// Of a map; behind all of them there is a number of 32 bits for each.
+inline constexpr int64_t kTensorMapBytes = emulated::kMapBytes;
+/// On entry points: how many maps there are in the last parameter.
+inline constexpr llvm::StringLiteral kMapCountAttrName = "hfta.map_count";
+/// On such kernels, and on their entry points: bytes of shared memory that are
+/// asked for at the launch.
+inline constexpr llvm::StringLiteral kSharedBytesAttrName = "hfta.shared_bytes";
+/// On a kernel in whose place another one is for chips with warp groups: how
+/// that one is launched, if otherwise, with the attributes above.
+inline constexpr llvm::StringLiteral kWarpGroupLaunchAttrName =
+    "hfta.warp_group_launch";
 /// On lowered kernels: the symbol of the entry point in images for GPUs.
 inline constexpr llvm::StringLiteral kGpuEntryAttrName = "hfta.gpu_entry";
 /// The module of what runs on a GPU, in the program's module.

@@ -48,6 +48,54 @@ Record TaskTables::getBinding(LaunchOp launch, size_t number,
       .set(&hfta_binding::reserved, 0);
 }
 
+Record TaskTables::getMap(DictionaryAttr map) {
+  auto numbers = [&](StringRef name) {
+    return map.getAs<DenseI64ArrayAttr>(name).asArrayRef();
+  };
+  std::vector<Record> dimensions;
+  for (auto [size, stride, box, step] :
+       llvm::zip_equal(numbers("sizes"), numbers("strides"), numbers("box"),
+                       numbers("steps")))
+    dimensions.push_back(StructRecord<hfta_map_dimension>()
+                             .set(&hfta_map_dimension::size, size)
+                             .set(&hfta_map_dimension::stride, stride)
+                             .set(&hfta_map_dimension::box, box)
+                             .set(&hfta_map_dimension::step, step));
+  return StructRecord<hfta_tensor_map>()
+      .set(&hfta_tensor_map::binding,
+           map.getAs<IntegerAttr>("argument").getInt())
+      .set(&hfta_tensor_map::element_bytes,
+           map.getAs<IntegerAttr>("element_bytes").getInt())
+      .set(&hfta_tensor_map::rank, dimensions.size())
+      .set(&hfta_tensor_map::reserved, 0)
+      .set(&hfta_tensor_map::dimensions,
+           tables.table("map_dimensions", dimensions));
+}
+
+/// Null where the kernel is launched alike on all chips.
+FlatSymbolRefAttr TaskTables::getWarpGroups(Operation *kernel) {
+  auto launch = kernel->getAttrOfType<DictionaryAttr>("hfta.warp_group_launch");
+  if (!launch)
+    return {};
+  std::vector<Record> maps;
+  for (auto map :
+       launch.getAs<ArrayAttr>("hfta.tensor_maps").getAsRange<DictionaryAttr>())
+    maps.push_back(getMap(map));
+  auto number = [&](StringRef name) {
+    return launch.getAs<IntegerAttr>(name).getInt();
+  };
+  return tables.table(
+      "warp_groups",
+      {StructRecord<hfta_warp_group_launch>()
+           .set(&hfta_warp_group_launch::maps, tables.table("maps", maps))
+           .set(&hfta_warp_group_launch::map_count, maps.size())
+           .set(&hfta_warp_group_launch::block_threads,
+                number("hfta.block_threads"))
+           .set(&hfta_warp_group_launch::shared_bytes,
+                number("hfta.shared_bytes"))
+           .set(&hfta_warp_group_launch::reserved, 0)});
+}
+
 FailureOr<Record> TaskTables::getLaunch(LaunchOp launch) {
   auto *kernel = symbols.lookup(launch.getKernel());
   auto items = kernel->getAttrOfType<IntegerAttr>("hfta.items");
@@ -87,7 +135,7 @@ FailureOr<Record> TaskTables::getLaunch(LaunchOp launch) {
           .set(&hfta_launch::symbol,
                symbol ? tables.string(symbol) : FlatSymbolRefAttr())
           .set(&hfta_launch::bindings, tables.table("bindings", bindings))
-          .set(&hfta_launch::warp_groups, FlatSymbolRefAttr())
+          .set(&hfta_launch::warp_groups, getWarpGroups(kernel))
           .set(&hfta_launch::binding_count, bindings.size())
           .set(&hfta_launch::per_copy, launch.getPerCopy())
           .set(&hfta_launch::copy, launch.getCopy().value_or(-1))

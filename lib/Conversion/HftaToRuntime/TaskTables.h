@@ -34,6 +34,8 @@ private:
   LogicalResult buildSchedules();
   bool hasSlabs(int64_t segment) const;
   Record getBinding(LaunchOp launch, size_t number, int64_t bytes) const;
+  Record getMap(DictionaryAttr map);
+  FlatSymbolRefAttr getWarpGroups(Operation *kernel);
   FailureOr<Record> getLaunch(LaunchOp launch);
   FlatSymbolRefAttr getSegments(ArrayRef<int64_t> numbers);
   std::vector<Record> getWorkspaces(TaskOp task) const;

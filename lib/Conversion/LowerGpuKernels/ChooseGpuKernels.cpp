@@ -17,6 +17,15 @@ static FlatSymbolRefAttr getReplaced(Operation *function) {
   return function->getAttrOfType<FlatSymbolRefAttr>(kWarpGroupsOfAttrName);
 }
 
+/// Whether both have the same parameters, but for tensor maps behind them.
+static bool isCalledLike(LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp other) {
+  ArrayRef<Type> own = function.getArgumentTypes();
+  return own.drop_back(function->hasAttr(kMapCountAttrName) ? 1 : 0) ==
+             other.getArgumentTypes() &&
+         function.getFunctionType().getReturnType() ==
+             other.getFunctionType().getReturnType();
+}
+
 /// The function in whose place another one is for some chips; diagnoses where
 /// there is no such one.
 static LLVM::LLVMFuncOp findReplaced(LLVM::LLVMFuncOp function,
@@ -25,7 +34,7 @@ static LLVM::LLVMFuncOp findReplaced(LLVM::LLVMFuncOp function,
   auto other =
       of ? symbols.lookup<LLVM::LLVMFuncOp>(of.getAttr()) : LLVM::LLVMFuncOp();
   if (other && !other->hasAttr(kWarpGroupsOfAttrName) &&
-      other.getFunctionType() == function.getFunctionType())
+      isCalledLike(function, other))
     return other;
   function.emitError("expected ")
       << kWarpGroupsOfAttrName

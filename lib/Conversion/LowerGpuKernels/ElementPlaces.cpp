@@ -2,6 +2,8 @@
 
 #include "ElementPlaces.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 using namespace mlir;
 using namespace mlir::hfta;
 
@@ -99,4 +101,15 @@ Indices hfta::getResultIndices(linalg::TransposeOp op,
   for (int64_t axis : op.getPermutation())
     to.push_back(indices[axis]);
   return to;
+}
+
+OpOperand *hfta::findWidened(linalg::GenericOp op, OpResult result) {
+  Block *body = op.getBody();
+  Value yielded = body->getTerminator()->getOperand(result.getResultNumber());
+  if (auto wider = yielded.getDefiningOp<arith::ExtFOp>())
+    yielded = wider.getIn();
+  auto argument = dyn_cast<BlockArgument>(yielded);
+  bool isInput = argument && argument.getOwner() == body &&
+                 argument.getArgNumber() < op.getNumDpsInputs();
+  return isInput ? &op->getOpOperand(argument.getArgNumber()) : nullptr;
 }

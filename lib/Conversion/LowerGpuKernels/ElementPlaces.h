@@ -39,6 +39,10 @@ Indices getResultIndices(tensor::CollapseShapeOp op,
                          ArrayRef<AffineExpr> indices);
 Indices getResultIndices(linalg::TransposeOp op, ArrayRef<AffineExpr> indices);
 
+/// The operand whose elements an op only widens, or takes as they are; NULL
+/// where there is none.
+OpOperand *findWidened(linalg::GenericOp op, OpResult result);
+
 } // namespace mlir::hfta
 
 #endif // HFTA_LIB_CONVERSION_LOWERGPUKERNELS_ELEMENTPLACES_H

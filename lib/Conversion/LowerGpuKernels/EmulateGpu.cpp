@@ -28,15 +28,12 @@ static std::optional<int32_t> findRegister(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// LLVM's barrier of some threads of a block, and how the names of all such
-/// functions for GPUs begin.
-static constexpr llvm::StringLiteral kNumberedBarrier =
-    "llvm.nvvm.barrier.cta.sync.aligned.count";
+/// How the names of LLVM's functions for GPUs begin.
 static constexpr llvm::StringLiteral kIntrinsicPrefix = "llvm.nvvm.";
 
 static bool isNumberedBarrier(Operation *op) {
   auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
-  return call && call.getIntrin() == kNumberedBarrier;
+  return call && call.getIntrin() == kNumberedBarrierIntrinsic;
 }
 
 /// The parameter is a block of bytes, which the kernel gets the place of.
@@ -112,7 +109,7 @@ struct EmulateGpuPass : hfta::impl::HftaEmulateGpuBase<EmulateGpuPass> {
         continue;
       function->removeAttr(NVVM::NVVMDialect::getMaxntidAttrName());
       function->removeAttr(NVVM::NVVMDialect::getMinctasmAttrName());
-      if (auto maps = function->removeAttr(emulated::kMapCountAttribute))
+      if (auto maps = function->removeAttr(kMapCountAttrName))
         createGlobal((function.getName() + emulated::kMapsSuffix).str(),
                      IntegerType::get(&getContext(), 32), maps, 0,
                      /*isConstant=*/true);
@@ -215,6 +212,10 @@ void EmulateGpuPass::shareMemory() {
     bytes =
         std::max<uint64_t>(bytes, layout.getTypeSize(global.getGlobalType()));
   }
+  // What is asked for at a launch has no size of its own.
+  for (Operation &op : getOperation().getOps())
+    if (auto asked = op.getAttrOfType<IntegerAttr>(kSharedBytesAttrName))
+      bytes = std::max<uint64_t>(bytes, asked.getInt());
   createGlobal(emulated::kSharedBytes, builder.getI64Type(),
                builder.getI64IntegerAttr(static_cast<int64_t>(bytes)), 0,
                /*isConstant=*/true);

@@ -79,7 +79,8 @@ public:
         callee(module.lookupSymbol<LLVM::LLVMFuncOp>(kernel.name)),
         builder(module.getContext()), loc(kernel.loc),
         indexType(builder.getIntegerType(kernel.indexBits)),
-        items(getNumber(kItemsAttrName)) {}
+        items(getNumber(kItemsAttrName)),
+        maps(callee->getAttrOfType<ArrayAttr>(kTensorMapsAttrName)) {}
 
   LogicalResult build();
 
@@ -89,6 +90,7 @@ private:
     return attribute ? attribute.getInt() : 0;
   }
   LLVM::LLVMFuncOp createFunction();
+  void describeMaps(LLVM::LLVMFuncOp entry, unsigned argument);
   Value constant(Type type, int64_t value) {
     return LLVM::ConstantOp::create(builder, loc, type, value);
   }
@@ -129,6 +131,7 @@ private:
   Location loc;
   Type indexType;
   int64_t items, blockThreads = 0;
+  ArrayAttr maps; ///< NULL: the kernel has scratch memory
 };
 } // namespace
 
@@ -145,7 +148,7 @@ LLVM::LLVMFuncOp EntryBuilder::createFunction() {
   SmallVector<Type> types;
   for (unsigned i = 0; i < kernel.buffers; ++i)
     types.append({pointer, builder.getI64Type()});
-  types.push_back(pointer);
+  types.append(maps ? 2 : 1, pointer);
   builder.setInsertionPointAfter(callee);
   auto entry = LLVM::LLVMFuncOp::create(
       builder, loc, getEntryName(kernel.name),
@@ -160,9 +163,30 @@ LLVM::LLVMFuncOp EntryBuilder::createFunction() {
       (callee->hasAttr(kRunAttrName) || dividesWide(callee)))
     entry->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                    builder.getI32IntegerAttr(kBlocksAtOnce));
+  if (maps)
+    describeMaps(entry, types.size() - 1);
   blockThreads = threads;
   callee->setAttr(kGpuEntryAttrName, entry.getSymNameAttr());
   return entry;
+}
+
+/// They are in the parameter itself, where hardware reads them.
+void EntryBuilder::describeMaps(LLVM::LLVMFuncOp entry, unsigned argument) {
+  constexpr int64_t kAlignment = emulated::kMapAlignment, kNumberBytes = 4;
+  auto count = static_cast<int64_t>(maps.size());
+  int64_t bytes =
+      llvm::alignTo(count * (kTensorMapBytes + kNumberBytes), kAlignment);
+  auto set = [&](StringRef name, Attribute value) {
+    entry.setArgAttr(argument, name, value);
+  };
+  set(LLVM::LLVMDialect::getByValAttrName(),
+      TypeAttr::get(LLVM::LLVMArrayType::get(builder.getI8Type(), bytes)));
+  set(LLVM::LLVMDialect::getAlignAttrName(),
+      builder.getI64IntegerAttr(kAlignment));
+  set(NVVM::NVVMDialect::getGridConstantAttrName(), builder.getUnitAttr());
+  entry->setAttr(kMapCountAttrName,
+                 builder.getI32IntegerAttr(static_cast<int32_t>(count)));
+  entry->setAttr(kSharedBytesAttrName, callee->getAttr(kSharedBytesAttrName));
 }
 
 /// Each thread of the launch has its own.
@@ -185,7 +209,8 @@ void EntryBuilder::callKernel(LLVM::LLVMFuncOp entry, Value item) {
                                 multiply(copy, entry.getArgument(2 * i + 1))));
   arguments.push_back(item);
   arguments.push_back(
-      findScratch(entry.getArgument(2 * kernel.buffers), copy, item));
+      maps ? Value(entry.getArguments().back())
+           : findScratch(entry.getArgument(2 * kernel.buffers), copy, item));
   auto call = LLVM::CallOp::create(builder, loc, callee, arguments);
   // However long it is: ptxas waits for each product of warp groups in a
   // function that is called.
@@ -233,6 +258,49 @@ static bool hasNarrowIndices(func::FuncOp kernel) {
          threads.getInt() <= kMostNarrowElements;
 }
 
+/// Whether both have as many blocks. One that copies by tensor maps has a warp
+/// more in each, and no scratch memory.
+static bool isLaunchedLike(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp other) {
+  auto get = [](LLVM::LLVMFuncOp function, StringRef name) {
+    auto number = function->getAttrOfType<IntegerAttr>(name);
+    return number ? number.getInt() : 0;
+  };
+  int64_t threads = get(kernel, kBlockThreadsAttrName);
+  int64_t others = get(other, kBlockThreadsAttrName);
+  bool isSame = threads == others && get(kernel, kScratchBytesAttrName) ==
+                                         get(other, kScratchBytesAttrName);
+  return threads > 0 && others > 0 &&
+         llvm::divideCeil(get(kernel, kItemsAttrName), threads) ==
+             llvm::divideCeil(get(other, kItemsAttrName), others) &&
+         (isSame || kernel->hasAttr(kTensorMapsAttrName));
+}
+
+/// How a kernel is launched that copies by tensor maps.
+static DictionaryAttr describeLaunch(LLVM::LLVMFuncOp kernel) {
+  Builder builder(kernel.getContext());
+  SmallVector<NamedAttribute> attributes;
+  for (StringRef name :
+       {kBlockThreadsAttrName, kSharedBytesAttrName, kTensorMapsAttrName})
+    attributes.push_back(builder.getNamedAttr(name, kernel->getAttr(name)));
+  return builder.getDictionaryAttr(attributes);
+}
+
+/// Shared memory that is asked for at the launch has no size of its own, and
+/// may be more than a kernel has otherwise.
+static void askForSharedMemory(LLVM::LLVMFuncOp kernel,
+                               const SymbolTable &symbols) {
+  constexpr unsigned kSharedSpace = 3;
+  kernel.walk([&](LLVM::AddressOfOp op) {
+    auto global = symbols.lookup<LLVM::GlobalOp>(op.getGlobalName());
+    if (!global || global.getAddrSpace() != kSharedSpace)
+      return;
+    Type byte = IntegerType::get(kernel.getContext(), 8);
+    global.setGlobalType(LLVM::LLVMArrayType::get(byte, 0));
+    global.setLinkage(LLVM::Linkage::External);
+    global.getInitializerRegion().getBlocks().clear();
+  });
+}
+
 /// An entry point of what is in another kernel's place is in that one's
 /// entry's, which is launched as many times.
 static LogicalResult markEntries(ModuleOp module) {
@@ -248,12 +316,12 @@ static LogicalResult markEntries(ModuleOp module) {
       continue;
     auto other = symbols.lookup<LLVM::LLVMFuncOp>(of.getAttr());
     LLVM::LLVMFuncOp own = findEntry(kernel), others = findEntry(other);
-    bool isSame = own && others;
-    for (StringRef name :
-         {kItemsAttrName, kBlockThreadsAttrName, kScratchBytesAttrName})
-      isSame = isSame && kernel->getAttr(name) == other->getAttr(name);
-    if (!isSame)
+    if (!own || !others || !isLaunchedLike(kernel, other))
       return kernel.emitError("expected a kernel that is launched like ") << of;
+    if (kernel->hasAttr(kTensorMapsAttrName)) {
+      other->setAttr(kWarpGroupLaunchAttrName, describeLaunch(kernel));
+      askForSharedMemory(kernel, symbols);
+    }
     own->setAttr(kWarpGroupsOfAttrName,
                  FlatSymbolRefAttr::get(others.getSymNameAttr()));
   }

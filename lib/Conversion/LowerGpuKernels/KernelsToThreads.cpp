@@ -7,7 +7,7 @@
 #include "PartTiles.h"
 #include "ProductTiles.h"
 #include "TensorTiles.h"
-#include "WarpGroupTiles.h"
+#include "WarpSpecializedTiles.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -43,6 +43,10 @@ private:
   LogicalResult computeTiles(const KernelProduct &product,
                              const ProductTile &tile);
   LogicalResult refuseWarpGroups();
+  LogicalResult computeSpecialized(const KernelProduct &product,
+                                   const WarpSpecialization &specialization,
+                                   ElementPuller &puller,
+                                   PartSums::Store store);
   SumLanes placeLanes(ElementPuller &puller, int64_t lanes);
   LogicalResult computePartTiles(const KernelParts &parts);
   LogicalResult computeElements();
@@ -395,6 +399,9 @@ LogicalResult KernelThreader::computeTiles(const KernelProduct &product,
         WarpGroupTiles::arrange(tile, product);
     if (!arranged)
       return refuseWarpGroups();
+    if (std::optional<WarpSpecialization> specialization =
+            WarpSpecializedTiles::choose(*arranged, product))
+      return computeSpecialized(product, *specialization, puller, store);
     return WarpGroupTiles(builder, to, puller, shared, product, *arranged,
                           results, item)
         .build(store);
@@ -405,6 +412,31 @@ LogicalResult KernelThreader::computeTiles(const KernelProduct &product,
         .build(store);
   return ProductTiles(builder, to, puller, shared, product, tile, results, item)
       .build(store);
+}
+
+/// Maps are where scratch memory is otherwise.
+LogicalResult KernelThreader::computeSpecialized(
+    const KernelProduct &product, const WarpSpecialization &specialization,
+    ElementPuller &puller, PartSums::Store store) {
+  int64_t count = specialization.countThreads();
+  setBlockThreads(count);
+  threads = specialization.tile.countBlocks(product) * count;
+  BlockArgument maps = to->getArguments().back();
+  maps.setType(LLVM::LLVMPointerType::get(builder.getContext()));
+  kernel->setAttr(
+      kTensorMapsAttrName,
+      builder.getArrayAttr(llvm::map_to_vector(
+          specialization.maps, [&](const TensorMap &map) -> Attribute {
+            return map.toAttribute(builder.getContext());
+          })));
+  WarpSpecializedTiles tiles(builder, to, puller, shared, product,
+                             specialization,
+                             from->getTerminator()->getOperands(), item, maps);
+  if (failed(tiles.build(store)))
+    return failure();
+  kernel->setAttr(kSharedBytesAttrName,
+                  builder.getI64IntegerAttr(shared.countBytes()));
+  return success();
 }
 
 LogicalResult KernelThreader::computePartTiles(const KernelParts &parts) {

@@ -196,18 +196,6 @@ std::optional<Run> ElementPuller::findOperandRun(linalg::GenericOp op,
   return Run{indices, *axis, count};
 }
 
-/// The operand whose elements an op only widens, or takes as they are.
-static OpOperand *findWidened(linalg::GenericOp op, OpResult result) {
-  Block *body = op.getBody();
-  Value yielded = body->getTerminator()->getOperand(result.getResultNumber());
-  if (auto wider = yielded.getDefiningOp<arith::ExtFOp>())
-    yielded = wider.getIn();
-  auto argument = dyn_cast<BlockArgument>(yielded);
-  bool isInput = argument && argument.getOwner() == body &&
-                 argument.getArgNumber() < op.getNumDpsInputs();
-  return isInput ? &op->getOpOperand(argument.getArgNumber()) : nullptr;
-}
-
 FailureOr<std::optional<RunSource>>
 ElementPuller::findSource(linalg::GenericOp op, OpOperand &operand,
                           ArrayRef<Value> loops, unsigned loop, int64_t count) {

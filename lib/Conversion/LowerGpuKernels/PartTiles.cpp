@@ -269,7 +269,7 @@ LogicalResult PartTiles::build() {
           [&](Block *, Value number) { return computeElements(number); })))
     return failure();
   builder.setInsertionPointToEnd(block);
-  SharedMemory::synchronize(builder, loc);
+  memory.synchronize(builder, loc);
   AffineExpr d0, d1;
   bindDims(builder.getContext(), d0, d1);
   return PartSums(builder, puller, parts, results)

@@ -90,11 +90,10 @@ LogicalResult ProductTiles::addParts(Store store) {
                              columns.of->size);
     return found;
   };
-  int64_t threads = tile.countThreads();
   return PartSums(builder, puller, parts, results)
       .build(block, kept.memories, rows.tile / parts.length,
-             kept.threads * kept.count, apply(d0 % threads, thread), threads,
-             place, store);
+             kept.threads * kept.count, inBlock, tile.countThreads(), place,
+             store);
 }
 
 LogicalResult ProductTiles::storeWithParts(ArrayRef<Value> sums, Store store) {
@@ -107,12 +106,12 @@ LogicalResult ProductTiles::storeWithParts(ArrayRef<Value> sums, Store store) {
     if (failed(storeResults(sums, ranges, store)))
       return failure();
     toEnd();
-    SharedMemory::synchronize(builder, loc);
+    memory.synchronize(builder, loc);
     if (failed(addParts(store)))
       return failure();
     toEnd();
     if (kept.begin + kept.count < all)
-      SharedMemory::synchronize(builder, loc);
+      memory.synchronize(builder, loc);
   }
   return success();
 }

@@ -46,11 +46,12 @@ void ProductTiles::allocate() {
 /// A block has a tile, whose rows' tiles follow each other less often than
 /// those of columns.
 void ProductTiles::placeThread(Value thread) {
-  int64_t threads = tile.countThreads();
+  int64_t threads = countBlockThreads();
   int64_t ofGroup = tile.countGroupThreads();
-  group = tile.groups == 1 ? puller.index(0)
-                           : apply((d0 % threads).floorDiv(ofGroup), thread);
-  inGroup = apply(d0 % ofGroup, thread);
+  inBlock = apply(d0 % threads, thread);
+  group =
+      tile.groups == 1 ? puller.index(0) : apply(d0.floorDiv(ofGroup), inBlock);
+  inGroup = apply(d0 % ofGroup, inBlock);
   int64_t rowTiles = llvm::divideCeil(product.rows.size, tile.rows);
   int64_t columnTiles = llvm::divideCeil(product.columns.size, tile.columns);
   AffineExpr block = d0.floorDiv(threads);
@@ -75,7 +76,6 @@ void ProductTiles::placeInTile() {
   }
 }
 
-/// The numbers of several loops, of which the last one moves fastest.
 void ProductTiles::setLoops(SmallVector<Value> &loops, ArrayRef<unsigned> which,
                             Value number) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges(), sizes;
@@ -323,7 +323,7 @@ LogicalResult ProductTiles::addAll(SmallVector<Value> &sums) {
   Value last = puller.index(steps - 1), end = puller.index(steps);
   toEnd();
   waitForCopies();
-  SharedMemory::synchronize(builder, loc);
+  memory.synchronize(builder, loc);
   auto loop = scf::ForOp::create(builder, loc, zero, end, one, sums);
   Block *outer = std::exchange(block, loop.getBody());
   puller.enter(block, loop, /*isConditional=*/false, /*diverges=*/false);
@@ -352,7 +352,7 @@ LogicalResult ProductTiles::addAll(SmallVector<Value> &sums) {
       storeElements(side, own, apply((d0 + 1) % side.buffers, step));
   toEnd();
   waitForCopies();
-  SharedMemory::synchronize(builder, loc);
+  memory.synchronize(builder, loc);
   scf::YieldOp::create(builder, loc, added);
   puller.leave();
   block = outer;
@@ -380,12 +380,12 @@ void ProductTiles::addGroup(int64_t other, ArrayRef<Value> own, Value shared,
           memref::StoreOp::create(b, loc, sum, shared, {place, inGroup});
         scf::YieldOp::create(b, loc);
       });
-  SharedMemory::synchronize(builder, loc);
+  memory.synchronize(builder, loc);
   for (auto [sum, place] : llvm::zip(sums, places)) {
     Value part = memref::LoadOp::create(builder, loc, shared, {place, inGroup});
     sum = arith::AddFOp::create(builder, loc, sum, part);
   }
-  SharedMemory::synchronize(builder, loc);
+  memory.synchronize(builder, loc);
 }
 
 /// The first group's sums become those of all, some at a time: memory for
@@ -487,6 +487,10 @@ LogicalResult ProductTiles::build(Store store) {
     if (failed(prepare(side)))
       return failure();
   allocate();
+  return compute(store);
+}
+
+LogicalResult ProductTiles::compute(Store store) {
   auto fill = op.getDpsInits().front().getDefiningOp<linalg::FillOp>();
   FailureOr<Value> begin = puller.pull(
       fill.getResult(0),

@@ -108,6 +108,12 @@ protected:
   std::array<Value, 2> findBuffers(Value step);
   /// Finds out where a side's units are.
   virtual LogicalResult prepare(Side &side);
+  /// Of the threads that `countThreads` says, or more.
+  virtual int64_t countBlockThreads() const { return tile.countThreads(); }
+  /// The sums, then what is stored of them.
+  virtual LogicalResult compute(Store store);
+  /// All steps' terms.
+  virtual LogicalResult addAll(SmallVector<Value> &sums);
   // Of sides that are copied: begins with the first steps, goes on while a step
   // is computed, and waits for what the next one needs.
   virtual LogicalResult beginCopies() { return success(); }
@@ -122,6 +128,9 @@ protected:
   Value apply(AffineExpr expression, ArrayRef<Value> operands) {
     return puller.apply(expression, operands);
   }
+  /// The numbers of several loops, of which the last one moves fastest.
+  void setLoops(SmallVector<Value> &loops, ArrayRef<unsigned> which,
+                Value number);
   /// Behind what has been built in the innermost block.
   void toEnd() { builder.setInsertionPointToEnd(block); }
 
@@ -155,8 +164,6 @@ private:
   Value clamp(Value number, int64_t last);
   /// Where a unit of this number, d0, begins: a term and a place.
   std::pair<AffineExpr, AffineExpr> placeUnit(const Side &side) const;
-  void setLoops(SmallVector<Value> &loops, ArrayRef<unsigned> which,
-                Value number);
   FailureOr<SmallVector<Value>> computeRun(const Side &side, size_t number,
                                            Value term, int64_t count);
   LogicalResult computeUnit(const Side &side, size_t number, Value step,
@@ -164,7 +171,6 @@ private:
   FailureOr<SmallVector<Value>> computeElements(Side &side, Value step);
   void storeElements(Side &side, ArrayRef<Value> elements, Value buffer);
   Value add(Value lhs, Value rhs, Value sum);
-  LogicalResult addAll(SmallVector<Value> &sums);
   Value isGroup(int64_t number);
   void addGroup(int64_t other, ArrayRef<Value> own, Value shared,
                 MutableArrayRef<Value> sums);
@@ -197,9 +203,9 @@ protected:
   /// Neighbours that a thread computes together.
   int64_t unit = 1;
   Value thread;
-  SmallVector<Value> start; ///< numbers of loops: of batches, else 0
-  Value group, inGroup;     ///< the thread's, and its number in it
-  Value isFirstGroup;       ///< NULL: it is the only one
+  SmallVector<Value> start;      ///< numbers of loops: of batches, else 0
+  Value inBlock, group, inGroup; ///< its number, its group and that one's
+  Value isFirstGroup;            ///< NULL: it is the only one
   std::array<Side, 2> sides;
   Type sumType;
 

@@ -2,6 +2,8 @@
 
 #include "SharedSums.h"
 
+#include "Hfta/Conversion/LowerGpuKernels.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -91,10 +93,19 @@ void SharedMemory::declare(SymbolTable &symbols) {
   }
 }
 
-/// What `nvvm.barrier` is without operands; MLIR 22 doesn't read that op again
-/// from the text that it writes of it.
-void SharedMemory::synchronize(OpBuilder &builder, Location loc) {
-  NVVM::Barrier0Op::create(builder, loc);
+/// What `nvvm.barrier` is; MLIR 22 doesn't read that op again from the text
+/// that it writes of it. The barrier of some threads isn't that of all.
+void SharedMemory::synchronize(OpBuilder &builder, Location loc) const {
+  if (threads == 0) {
+    NVVM::Barrier0Op::create(builder, loc);
+    return;
+  }
+  auto number = [&](int64_t value) -> Value {
+    return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), value);
+  };
+  LLVM::CallIntrinsicOp::create(
+      builder, loc, builder.getStringAttr(kNumberedBarrierIntrinsic),
+      ValueRange{number(1), number(threads)});
 }
 
 //===----------------------------------------------------------------------===//
@@ -191,14 +202,14 @@ SmallVector<Value> SumLanes::combine(OpBuilder &builder, Location loc,
     return sum == 0 ? at : arith::AddIOp::create(b, loc, at, firsts[sum]);
   };
   // What was read here of the sums before has been read.
-  SharedMemory::synchronize(builder, loc);
+  memory->synchronize(builder, loc);
   Value own = arith::AddIOp::create(
       builder, loc, slot,
       arith::MulIOp::create(builder, loc, lane, constant(pitch)));
   for (auto [sum, value] : llvm::enumerate(sums))
     memref::StoreOp::create(builder, loc, value, values,
                             place(builder, own, sum));
-  SharedMemory::synchronize(builder, loc);
+  memory->synchronize(builder, loc);
   for (int64_t half = count / 2; half > 0; half /= 2) {
     Value isFirst = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::ult, lane, constant(half));
@@ -215,7 +226,7 @@ SmallVector<Value> SumLanes::combine(OpBuilder &builder, Location loc,
       }
       scf::YieldOp::create(b, loc);
     });
-    SharedMemory::synchronize(builder, loc);
+    memory->synchronize(builder, loc);
   }
   SmallVector<Value> combined;
   for (size_t sum = 0; sum < sums.size(); ++sum)

@@ -44,8 +44,11 @@ public:
   /// Those of an array of such a shape.
   static int64_t countBytes(ArrayRef<int64_t> shape, Type elementType);
 
-  /// Waits until all threads of the block get there.
-  static void synchronize(OpBuilder &builder, Location loc);
+  /// Waits until all threads of the block get there, or those that it is for.
+  void synchronize(OpBuilder &builder, Location loc) const;
+  /// From here on what is built is for the block's first threads, so many:
+  /// whole warps.
+  void limitTo(int64_t count) { threads = count; }
 
 private:
   Value view(Location loc, MemRefType type, int64_t offset);
@@ -53,6 +56,7 @@ private:
   func::FuncOp kernel;
   SmallVector<Operation *> views;
   int64_t bytes = 0, alignment = kAlignment;
+  int64_t threads = 0; ///< 0: all
 };
 
 /// Of each result of an op; 1 where it adds up nothing.

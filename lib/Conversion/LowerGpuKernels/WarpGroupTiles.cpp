@@ -83,15 +83,25 @@ WarpGroupTiles::WarpGroupTiles(OpBuilder &builder, Block *block,
                                Value thread)
     : TensorTiles(builder, block, puller, memory, product, tile, results,
                   thread) {
-  int64_t most = kMostRowBytes * factors.ofWord() / 4;
   for (const Side &side : sides)
     if (side.along)
-      cutRows(side, std::min(countPlaces(side), most));
+      cutRows(side, countRowPlaces(tile, side.of->operand, factors));
 }
 
 /// Of a warp group.
+static int64_t countPlacesOf(const ProductTile &tile, unsigned operand) {
+  return operand == 0 ? kGroupRows : tile.threadColumns * kColumnThreads;
+}
+
+int64_t WarpGroupTiles::countRowPlaces(const ProductTile &tile,
+                                       unsigned operand,
+                                       const TensorFactors &factors) {
+  return std::min(countPlacesOf(tile, operand),
+                  kMostRowBytes * factors.ofWord() / 4);
+}
+
 int64_t WarpGroupTiles::countPlaces(const Side &side) const {
-  return side.of->operand == 0 ? kGroupRows : side.ofThread * kColumnThreads;
+  return countPlacesOf(tile, side.of->operand);
 }
 
 /// Lines have to begin with the pattern by which hardware turns their units.
@@ -179,45 +189,41 @@ Value WarpGroupTiles::describe(const Side &side, Value begin, int64_t part) {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Waits for all products that the thread's group has begun. The sums go
-/// through it, so that nobody reads them before.
-static Value waitForSums(OpBuilder &builder, Location loc, Value sums) {
-  auto type = cast<LLVM::LLVMStructType>(sums.getType());
-  SmallVector<Value> operands;
-  std::string results, ties;
-  for (size_t i = 0; i < type.getBody().size(); ++i) {
-    operands.push_back(LLVM::ExtractValueOp::create(builder, loc, sums,
-                                                    static_cast<int64_t>(i)));
-    results += "=f,";
-    ties += std::to_string(i) + ",";
-  }
-  return LLVM::InlineAsmOp::create(
-             builder, loc, type, operands, kWaitAssembly,
-             results + ties + "~{memory}", /*has_side_effects=*/true,
-             /*is_align_stack=*/false, LLVM::TailCallKind::None,
-             LLVM::AsmDialectAttr(), ArrayAttr())
-      .getResult(0);
-}
-
 /// The number of a thread's sum in an instruction's result: pairs of
 /// neighbours, of the upper row and of the lower one, every 8 columns.
 static int64_t getNumberOf(int64_t row, int64_t column) {
   return column / 2 * 4 + row * 2 + column % 2;
 }
 
-Value WarpGroupTiles::begin(Value step, ArrayRef<Value> before) {
+Value WarpGroupTiles::pack(ArrayRef<Value> own) {
+  toEnd();
+  Value sums = LLVM::PoisonOp::create(
+      builder, loc,
+      LLVM::LLVMStructType::getLiteral(builder.getContext(),
+                                       SmallVector<Type>(own.size(), sumType)));
+  for (int64_t i = 0; i < tile.threadRows; ++i)
+    for (int64_t j = 0; j < tile.threadColumns; ++j)
+      sums = LLVM::InsertValueOp::create(builder, loc, sums,
+                                         own[i * tile.threadColumns + j],
+                                         getNumberOf(i, j));
+  return sums;
+}
+
+SmallVector<Value> WarpGroupTiles::unpack(Value sums) {
+  toEnd();
+  SmallVector<Value> own;
+  for (int64_t i = 0; i < tile.threadRows; ++i)
+    for (int64_t j = 0; j < tile.threadColumns; ++j)
+      own.push_back(
+          LLVM::ExtractValueOp::create(builder, loc, sums, getNumberOf(i, j)));
+  return own;
+}
+
+Value WarpGroupTiles::begin(Value step, Value sums) {
   std::array<Value, 2> begins;
   for (auto [side, buffer, begin] : llvm::zip(sides, findBuffers(step), begins))
     begin = findBegin(side, buffer);
   toEnd();
-  auto type = LLVM::LLVMStructType::getLiteral(
-      builder.getContext(), SmallVector<Type>(before.size(), sumType));
-  Value sums = LLVM::PoisonOp::create(builder, loc, type);
-  for (int64_t i = 0; i < tile.threadRows; ++i)
-    for (int64_t j = 0; j < tile.threadColumns; ++j)
-      sums = LLVM::InsertValueOp::create(builder, loc, sums,
-                                         before[i * tile.threadColumns + j],
-                                         getNumberOf(i, j));
   NVVM::WGMMATypes factor = factors.type.isTF32()  ? NVVM::WGMMATypes::tf32
                             : factors.type.isF16() ? NVVM::WGMMATypes::f16
                                                    : NVVM::WGMMATypes::bf16;
@@ -232,7 +238,7 @@ Value WarpGroupTiles::begin(Value step, ArrayRef<Value> before) {
     Value lhs = describe(sides[0], begins[0], part);
     Value rhs = describe(sides[1], begins[1], part);
     sums = NVVM::WgmmaMmaAsyncOp::create(
-        builder, loc, type, sums, lhs, rhs, shape, factor, factor,
+        builder, loc, sums.getType(), sums, lhs, rhs, shape, factor, factor,
         NVVM::WGMMATypes::f32, NVVM::WGMMAScaleOut::one,
         NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one, getLayout(0),
         getLayout(1), NVVM::MMAIntOverflowAttr());
@@ -241,22 +247,35 @@ Value WarpGroupTiles::begin(Value step, ArrayRef<Value> before) {
   return sums;
 }
 
+/// The sums go through the instruction, so that nobody reads them before.
+SmallVector<Value> WarpGroupTiles::waitForSums(Value sums) {
+  toEnd();
+  size_t count = cast<LLVM::LLVMStructType>(sums.getType()).getBody().size();
+  SmallVector<Value> operands;
+  std::string results, ties;
+  for (size_t i = 0; i < count; ++i) {
+    operands.push_back(LLVM::ExtractValueOp::create(builder, loc, sums,
+                                                    static_cast<int64_t>(i)));
+    results += "=f,";
+    ties += std::to_string(i) + ",";
+  }
+  return unpack(LLVM::InlineAsmOp::create(
+                    builder, loc, sums.getType(), operands, kWaitAssembly,
+                    results + ties + "~{memory}",
+                    /*has_side_effects=*/true,
+                    /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                    LLVM::AsmDialectAttr(), ArrayAttr())
+                    .getResult(0));
+}
+
 /// What computes elements may call functions, which no product may be under way
 /// for.
 void WarpGroupTiles::beginTerms(Value step, ArrayRef<Value> before) {
   if (llvm::all_of(sides, [](const Side &side) { return side.isCopied; }))
-    begun = begin(step, before);
+    begun = begin(step, pack(before));
 }
 
 SmallVector<Value> WarpGroupTiles::addTerms(Value step,
                                             ArrayRef<Value> before) {
-  Value sums = begun ? begun : begin(step, before);
-  toEnd();
-  sums = waitForSums(builder, loc, sums);
-  SmallVector<Value> own;
-  for (int64_t i = 0; i < tile.threadRows; ++i)
-    for (int64_t j = 0; j < tile.threadColumns; ++j)
-      own.push_back(
-          LLVM::ExtractValueOp::create(builder, loc, sums, getNumberOf(i, j)));
-  return own;
+  return waitForSums(begun ? begun : begin(step, pack(before)));
 }

@@ -27,10 +27,23 @@ public:
                                             const KernelProduct &product);
 
 protected:
+  /// Neighbours in memory that are a row of what is shared, where rows are a
+  /// term's places.
+  static int64_t countRowPlaces(const ProductTile &tile, unsigned operand,
+                                const TensorFactors &factors);
   void allocate() override;
   void beginTerms(Value step, ArrayRef<Value> sums) override;
   SmallVector<Value> addTerms(Value step, ArrayRef<Value> sums) override;
   void waitForCopies() override;
+
+  /// A step's products, which add to these sums, as one value. Nobody knows yet
+  /// what the sums are that they give.
+  Value begin(Value step, Value before);
+  /// Waits for all products that the thread's group has begun: their sums.
+  SmallVector<Value> waitForSums(Value sums);
+  // A thread's sums as instructions have them, and the other way.
+  Value pack(ArrayRef<Value> sums);
+  SmallVector<Value> unpack(Value sums);
 
 private:
   int64_t countRowBytes(const Side &side) const {
@@ -40,11 +53,7 @@ private:
   Value findBegin(const Side &side, Value buffer);
   Value describe(const Side &side, Value begin, int64_t part);
 
-  /// Begins a step's products. Nobody knows yet what the sums are that it
-  /// gives.
-  Value begin(Value step, ArrayRef<Value> before);
-
-  /// Such sums; NULL: the products are still to be begun.
+  /// Sums of products under way; NULL: the products are still to be begun.
   Value begun;
 };
 

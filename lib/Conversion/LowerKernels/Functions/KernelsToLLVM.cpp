@@ -142,6 +142,27 @@ struct ConvertCopy : ConvertOpToLLVMPattern<nvgpu::DeviceAsyncCopyOp> {
     return success();
   }
 };
+
+/// What says where memory is to what knows pointers alone.
+struct ConvertPointer : ConvertOpToLLVMPattern<UnrealizedConversionCastOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult
+  matchAndRewrite(UnrealizedConversionCastOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (!isPointerOfMemory(op))
+      return rewriter.notifyMatchFailure(op, "expected memory");
+    MemRefDescriptor memory(adaptor.getOperands().front());
+    rewriter.replaceOp(op, memory.alignedPtr(rewriter, op.getLoc()));
+    return success();
+  }
+
+  static bool isPointerOfMemory(UnrealizedConversionCastOp op) {
+    return op.getNumOperands() == 1 && op.getNumResults() == 1 &&
+           isa<MemRefType>(op.getOperand(0).getType()) &&
+           isa<LLVM::LLVMPointerType>(op.getResult(0).getType());
+  }
+};
 } // namespace
 
 static void populatePatterns(LLVMTypeConverter &converter,
@@ -154,7 +175,7 @@ static void populatePatterns(LLVMTypeConverter &converter,
   populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
   populateMathToLLVMConversionPatterns(converter, patterns);
   populateNVGPUToNVVMConversionPatterns(converter, patterns);
-  patterns.add<ConvertCopy>(converter, /*benefit=*/2);
+  patterns.add<ConvertCopy, ConvertPointer>(converter, /*benefit=*/2);
   populateSCFToControlFlowConversionPatterns(patterns);
   populateVectorToLLVMConversionPatterns(converter, patterns);
   ub::populateUBToLLVMConversionPatterns(converter, patterns);
@@ -179,6 +200,10 @@ static LogicalResult convertOps(ModuleOp module, ArrayRef<func::FuncOp> kernels,
       func::FuncDialect, linalg::LinalgDialect, math::MathDialect,
       memref::MemRefDialect, nvgpu::NVGPUDialect, scf::SCFDialect,
       tensor::TensorDialect, vector::VectorDialect>();
+  target.addDynamicallyLegalOp<UnrealizedConversionCastOp>(
+      [](UnrealizedConversionCastOp op) {
+        return !ConvertPointer::isPointerOfMemory(op);
+      });
   ConversionConfig config;
   // The patterns never take back what they did.
   config.allowPatternRollback = false;

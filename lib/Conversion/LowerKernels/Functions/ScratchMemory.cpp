@@ -134,6 +134,15 @@ struct PlanScratchPass : hfta::impl::HftaPlanScratchBase<PlanScratchPass> {
     FailureOr<SmallVector<Buffer>> buffers = collectBuffers(kernel);
     if (failed(buffers))
       return signalPassFailure();
+    // Kernels for GPUs may have something else in its place.
+    if (!isa<MemRefType>(kernel.getArgumentTypes().back())) {
+      kernel->setAttr(kScratchBytesAttrName,
+                      IntegerAttr::get(IntegerType::get(&getContext(), 64), 0));
+      if (buffers->empty())
+        return;
+      kernel.emitError("needs scratch memory, and has no argument for it");
+      return signalPassFailure();
+    }
     int64_t bytes = placeBuffers(*buffers);
     replaceBuffers(kernel, *buffers, bytes);
   }

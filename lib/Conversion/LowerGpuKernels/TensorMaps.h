@@ -1,0 +1,56 @@
+//===- TensorMaps.h - Boxes of operands that hardware copies ----*- C++ -*-===//
+//
+// A block's part of a product's operand is mostly a box of what lies in memory,
+// padded by zeros where it goes beyond: one instruction of one thread copies it
+// (Parallel Thread Execution ISA, "Tensors", tiled mode), told by a tensor map
+// how the whole lies there (CUDA Driver API, "Tensor Map Object Management").
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_TENSORMAPS_H
+#define HFTA_LIB_CONVERSION_LOWERGPUKERNELS_TENSORMAPS_H
+
+#include "ElementPlaces.h"
+#include "KernelProduct.h"
+
+namespace mlir::hfta {
+
+/// So many neighbours along one of an op's loops.
+struct LoopRange {
+  unsigned loop;
+  int64_t count;
+};
+
+/// The first `count` of what some loops go through together, the last loop
+/// moving fastest, from the innermost loop on; nothing where these aren't all
+/// of some loops and neighbours along one more, or where another such part
+/// wouldn't be. Parts of the outermost loop may go beyond its end.
+std::optional<SmallVector<LoopRange>>
+cutLoops(linalg::GenericOp op, ArrayRef<unsigned> loops, int64_t count);
+
+/// A box of an argument of a kernel. Of its dimensions the innermost comes
+/// first.
+struct TensorMap {
+  unsigned argument;
+  int64_t elementBytes;
+  SmallVector<int64_t> sizes, strides; ///< the latter in bytes
+  /// From the box's first element to its last one, and by how much neighbours
+  /// in it differ.
+  SmallVector<int64_t> box, steps;
+  /// The numbers of the box's first element, of those that the op's loops begin
+  /// with; may be beyond the tensor, which has zeros there.
+  Indices begin;
+
+  static constexpr size_t kMostDimensions = 4; ///< without that of copies
+
+  /// Of an operand of a product, the elements that these ranges go through, in
+  /// their order, the first one's fastest; nothing where that is no box.
+  static std::optional<TensorMap> find(OpOperand &operand,
+                                       ArrayRef<LoopRange> ranges);
+
+  /// As the kernel's attribute has it.
+  DictionaryAttr toAttribute(MLIRContext *context) const;
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_CONVERSION_LOWERGPUKERNELS_TENSORMAPS_H

@@ -1,0 +1,352 @@
+//===- WarpSpecializedTiles.cpp - Products with a producer warp -----------===//
+//
+// "Parallel Thread Execution ISA", "Asynchronous Data Movement" and "mbarrier".
+// A barrier's phases are told by their parity: who waits for the one before the
+// first goes on at once, as the producer does with buffers that nobody has
+// filled yet.
+//===----------------------------------------------------------------------===//
+
+#include "WarpSpecializedTiles.h"
+
+#include "Hfta/Conversion/LowerGpuKernels.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+static constexpr int64_t kWarp = 32;
+/// Of a block.
+static constexpr int64_t kMostThreads = 1024;
+/// Of a ring, for operands: two blocks of a Hopper have room for theirs.
+static constexpr int64_t kMostBytes = 96 * 1024;
+static constexpr int64_t kMostBuffers = 4, kEnoughBuffers = 3;
+/// How many times the terms of a step without a producer one may have.
+static constexpr int64_t kMostTerms = 4;
+static constexpr unsigned kSharedSpace = 3, kClusterSpace = 7;
+
+//===----------------------------------------------------------------------===//
+// Which tiles
+//===----------------------------------------------------------------------===//
+
+/// What one copy takes of a side, from what are neighbours in memory on.
+static std::optional<SmallVector<LoopRange>>
+findRanges(const KernelProduct &product, const ProductSide &side,
+           std::optional<unsigned> along, int64_t inRow, int64_t rows) {
+  ArrayRef<unsigned> inner = along ? side.loops : product.terms;
+  ArrayRef<unsigned> outer = along ? product.terms : side.loops;
+  std::optional<SmallVector<LoopRange>> ranges =
+      cutLoops(product.op, inner, inRow);
+  std::optional<SmallVector<LoopRange>> others =
+      cutLoops(product.op, outer, rows);
+  if (!ranges || ranges->size() != 1 || !others)
+    return std::nullopt;
+  llvm::append_range(*ranges, *others);
+  return ranges;
+}
+
+std::optional<TensorMap>
+WarpSpecializedTiles::findMap(const KernelProduct &product,
+                              const ProductSide &side,
+                              const ProductTile &tile) {
+  TensorFactors factors = *TensorFactors::get(product.op);
+  std::optional<unsigned> along = findAlong(product.op, side, factors);
+  int64_t places = side.operand == 0 ? tile.rows : tile.columns;
+  std::optional<SmallVector<LoopRange>> ranges =
+      along
+          ? findRanges(product, side, along,
+                       countRowPlaces(tile, side.operand, factors), tile.terms)
+          : findRanges(product, side, along, tile.terms, places);
+  if (!ranges)
+    return std::nullopt;
+  std::optional<TensorMap> map =
+      TensorMap::find(product.op->getOpOperand(side.operand), *ranges);
+  return map && map->elementBytes * factors.ofWord() == 4 ? map : std::nullopt;
+}
+
+std::optional<WarpSpecialization>
+WarpSpecializedTiles::choose(const ProductTile &tile,
+                             const KernelProduct &product) {
+  TensorFactors factors = *TensorFactors::get(product.op);
+  int64_t steps = tile.countSteps(product.termCount);
+  // Behind the last term there would have to be zeros in both operands.
+  if (steps * tile.groups * tile.terms != product.termCount ||
+      tile.countThreads() + WarpSpecialization::kProducers > kMostThreads)
+    return std::nullopt;
+  for (int64_t more = kMostTerms; more > 0; more /= 2) {
+    // Groups of threads have the same terms as without.
+    if (steps % more != 0)
+      continue;
+    ProductTile larger = tile;
+    larger.terms *= more;
+    int64_t bytes = larger.groups * (larger.rows + larger.columns) *
+                    larger.terms * 4 / factors.ofWord();
+    int64_t most = std::min(kMostBuffers, steps / more);
+    int64_t buffers = std::min(most, kMostBytes / bytes);
+    if (buffers < std::min(most, kEnoughBuffers) || !arrange(larger, product))
+      continue;
+    std::optional<TensorMap> rows = findMap(product, product.rows, larger);
+    std::optional<TensorMap> columns =
+        findMap(product, product.columns, larger);
+    if (rows && columns)
+      return WarpSpecialization{larger, {*rows, *columns}, buffers};
+  }
+  return std::nullopt;
+}
+
+WarpSpecializedTiles::WarpSpecializedTiles(
+    OpBuilder &builder, Block *block, ElementPuller &puller,
+    SharedMemory &memory, const KernelProduct &product,
+    const WarpSpecialization &specialization, ValueRange results, Value thread,
+    Value maps)
+    : WarpGroupTiles(builder, block, puller, memory, product,
+                     specialization.tile, results, thread),
+      specialization(specialization), maps(maps) {
+  for (Side &side : sides)
+    side.buffers = specialization.buffers;
+}
+
+//===----------------------------------------------------------------------===//
+// Barriers
+//===----------------------------------------------------------------------===//
+
+static Value constant(OpBuilder &builder, Location loc, int64_t value) {
+  return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), value);
+}
+
+static Value toWord(OpBuilder &builder, Location loc, Value index) {
+  return arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
+}
+
+void WarpSpecializedTiles::allocate() {
+  WarpGroupTiles::allocate();
+  for (Value *barriers : {&full, &empty})
+    *barriers =
+        memory.allocate(loc, {specialization.buffers}, builder.getI64Type());
+}
+
+Value WarpSpecializedTiles::isThread(arith::CmpIPredicate predicate,
+                                     int64_t number) {
+  Value other = puller.index(number);
+  toEnd();
+  return arith::CmpIOp::create(builder, loc, predicate, inBlock, other);
+}
+
+/// Memory becomes a pointer when kernels become functions of LLVM's.
+Value WarpSpecializedTiles::findAddress(Value memory, Value bytes) {
+  toEnd();
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext(), kSharedSpace);
+  Value begin =
+      UnrealizedConversionCastOp::create(builder, loc, pointer, memory)
+          .getResult(0);
+  return LLVM::GEPOp::create(
+      builder, loc, pointer, builder.getI8Type(), begin,
+      ArrayRef<LLVM::GEPArg>{toWord(builder, loc, bytes)});
+}
+
+Value WarpSpecializedTiles::findBarrier(Value barriers, Value step) {
+  constexpr int64_t kBytes = 8;
+  return findAddress(barriers,
+                     apply(d0 % specialization.buffers * kBytes, step));
+}
+
+/// One thread does. A buffer is full when its bytes have come for which the
+/// producer said to wait; it is empty when each warp has read it.
+void WarpSpecializedTiles::initialize() {
+  Value isFirst = isThread(arith::CmpIPredicate::eq, 0);
+  auto branch = scf::IfOp::create(builder, loc, isFirst,
+                                  /*withElseRegion=*/false);
+  Block *outer = std::exchange(block, branch.thenBlock());
+  block->getTerminator()->erase();
+  puller.enter(block, branch, /*isConditional=*/true, /*diverges=*/true);
+  for (auto [barriers, arrivals] :
+       {std::pair(full, int64_t(1)),
+        std::pair(empty, tile.countThreads() / kWarp)})
+    for (int64_t buffer = 0; buffer < specialization.buffers; ++buffer) {
+      Value barrier = findBarrier(barriers, puller.index(buffer));
+      NVVM::MBarrierInitOp::create(builder, loc, barrier,
+                                   constant(builder, loc, arrivals), Value());
+    }
+  NVVM::FenceMbarrierInitOp::create(builder, loc);
+  scf::YieldOp::create(builder, loc);
+  puller.leave();
+  block = outer;
+  toEnd();
+  memory.synchronize(builder, loc);
+}
+
+void WarpSpecializedTiles::waitFor(Value barriers, Value step, bool isBefore) {
+  // As long as a thread may be suspended before it looks again, nanoseconds.
+  constexpr int64_t kTicks = 10'000'000;
+  Value barrier = findBarrier(barriers, step);
+  Value parity = apply(
+      (d0.floorDiv(specialization.buffers) + (isBefore ? 1 : 0)) % 2, step);
+  toEnd();
+  parity = toWord(builder, loc, parity);
+  NVVM::MBarrierTryWaitParityOp::create(builder, loc, barrier, parity,
+                                        constant(builder, loc, kTicks));
+}
+
+/// Of a step that a warp's threads have read, one of them says so.
+void WarpSpecializedTiles::release(Value step) {
+  Value lane = apply(d0 % kWarp, inBlock), none = puller.index(0);
+  Value before = apply(d0 - 1, step);
+  toEnd();
+  Value isOne = arith::AndIOp::create(
+      builder, loc,
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, lane, none),
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, step,
+                            none));
+  auto branch =
+      scf::IfOp::create(builder, loc, isOne, /*withElseRegion=*/false);
+  Block *outer = std::exchange(block, branch.thenBlock());
+  block->getTerminator()->erase();
+  puller.enter(block, branch, /*isConditional=*/true, /*diverges=*/true);
+  Value barrier = findBarrier(empty, before);
+  NVVM::MBarrierArriveOp::create(builder, loc, builder.getI64Type(), barrier,
+                                 Value());
+  scf::YieldOp::create(builder, loc);
+  puller.leave();
+  block = outer;
+}
+
+//===----------------------------------------------------------------------===//
+// The producer
+//===----------------------------------------------------------------------===//
+
+/// `loops`: with which the op's loops begin for the box. Copies lie behind each
+/// other, or are all the same one.
+void WarpSpecializedTiles::copyBox(const Side &side, Value to,
+                                   ArrayRef<Value> loops, Value step) {
+  unsigned number = side.of->operand;
+  SmallVector<Value> coordinates;
+  for (AffineExpr begin : specialization.maps[number].begin)
+    coordinates.push_back(apply(begin, loops));
+  Value barrier = findBarrier(full, step);
+  toEnd();
+  for (Value &coordinate : coordinates)
+    coordinate = toWord(builder, loc, coordinate);
+  Type pointer = maps.getType(), word = builder.getI32Type();
+  auto advance = [&](int64_t bytes) {
+    return LLVM::GEPOp::create(
+        builder, loc, pointer, builder.getI8Type(), maps,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});
+  };
+  auto count = static_cast<int64_t>(specialization.maps.size());
+  Value isApart = LLVM::LoadOp::create(
+      builder, loc, word, advance(count * kTensorMapBytes + number * 4));
+  Value copy = NVVM::BlockIdZOp::create(builder, loc, word);
+  coordinates.push_back(LLVM::MulOp::create(builder, loc, copy, isApart));
+  Value target = LLVM::AddrSpaceCastOp::create(
+      builder, loc,
+      LLVM::LLVMPointerType::get(builder.getContext(), kClusterSpace), to);
+  NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+      builder, loc, target, advance(number * kTensorMapBytes), coordinates,
+      barrier, /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(),
+      /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
+      /*group=*/NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
+}
+
+/// A side's elements of a step, for the group of threads of this number.
+void WarpSpecializedTiles::copy(const Side &side, int64_t ofGroup, Value step) {
+  AffineExpr buffer = d0 % specialization.buffers;
+  AffineExpr begin = (buffer * tile.groups + ofGroup) * countBufferBytes(side);
+  Value term = apply((d0 + ofGroup * countSteps()) * tile.terms, step);
+  int64_t places = countBoxPlaces(side);
+  int64_t parts = side.tile / places;
+  for (int64_t part = 0; part < parts; ++part) {
+    SmallVector<Value> loops(start);
+    setLoops(loops, product.terms, term);
+    setLoops(loops, side.of->loops, apply(d0 + part * places, side.first));
+    Value to = findAddress(
+        side.memory,
+        apply(begin + part * (countBufferBytes(side) / parts), step));
+    copyBox(side, to, loops, step);
+  }
+}
+
+void WarpSpecializedTiles::fill(Value step) {
+  waitFor(empty, step, /*isBefore=*/true);
+  int64_t bytes = 0;
+  for (const Side &side : sides)
+    bytes += tile.groups * countBufferBytes(side);
+  Value barrier = findBarrier(full, step);
+  NVVM::MBarrierArriveExpectTxOp::create(
+      builder, loc, /*res=*/Type(), barrier, constant(builder, loc, bytes),
+      NVVM::MemScopeKind::CTA, /*relaxed=*/false, /*predicate=*/Value());
+  for (int64_t ofGroup = 0; ofGroup < tile.groups; ++ofGroup)
+    for (const Side &side : sides)
+      copy(side, ofGroup, step);
+}
+
+LogicalResult WarpSpecializedTiles::produce() {
+  Value zero = puller.index(0), one = puller.index(1);
+  Value end = puller.index(countSteps());
+  toEnd();
+  auto loop = scf::ForOp::create(builder, loc, zero, end, one);
+  loop.getBody()->getTerminator()->erase();
+  Block *outer = std::exchange(block, loop.getBody());
+  puller.enter(block, loop, /*isConditional=*/true, /*diverges=*/true);
+  fill(loop.getInductionVar());
+  toEnd();
+  scf::YieldOp::create(builder, loc);
+  puller.leave();
+  block = outer;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The consumers
+//===----------------------------------------------------------------------===//
+
+/// A step's products are under way while the next one's operands are waited
+/// for.
+LogicalResult WarpSpecializedTiles::addAll(SmallVector<Value> &sums) {
+  Value zero = puller.index(0), one = puller.index(1);
+  Value end = puller.index(countSteps());
+  toEnd();
+  auto loop = scf::ForOp::create(builder, loc, zero, end, one, sums);
+  Block *outer = std::exchange(block, loop.getBody());
+  puller.enter(block, loop, /*isConditional=*/false, /*diverges=*/false);
+  Value step = loop.getInductionVar();
+  waitFor(full, step, /*isBefore=*/false);
+  Value begun = begin(step, pack(SmallVector<Value>(loop.getRegionIterArgs())));
+  toEnd();
+  NVVM::WgmmaWaitGroupSyncOp::create(builder, loc, /*group=*/1);
+  release(step);
+  SmallVector<Value> own = unpack(begun);
+  scf::YieldOp::create(builder, loc, own);
+  puller.leave();
+  block = outer;
+  sums = waitForSums(pack(SmallVector<Value>(loop.getResults())));
+  toEnd();
+  // What is shared is used for something else from here on.
+  memory.synchronize(builder, loc);
+  return success();
+}
+
+LogicalResult WarpSpecializedTiles::compute(Store store) {
+  initialize();
+  int64_t consumers = tile.countThreads();
+  memory.limitTo(consumers);
+  Value isProducer = isThread(arith::CmpIPredicate::eq, consumers);
+  Value isConsumer = isThread(arith::CmpIPredicate::ult, consumers);
+  Block *outer = block;
+  auto build = [&](Value condition, llvm::function_ref<LogicalResult()> own) {
+    LogicalResult built =
+        buildWhere(builder, puller, block, condition, [&](Block *inner) {
+          block = inner;
+          return own();
+        });
+    block = outer;
+    return built;
+  };
+  return success(succeeded(build(isProducer, [&] { return produce(); })) &&
+                 succeeded(build(isConsumer, [&] {
+                   return WarpGroupTiles::compute(store);
+                 })));
+}
