@@ -169,7 +169,10 @@ def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "::mlir::ModuleOp"> {
     without `kernel/`, in which `$` stands for what PTX's names can't have. On
     the kernel `hfta.gpu_entry` tells it, and `hfta.block_threads` the threads of
     a block. The entry of a kernel with `hfta.warp_groups_of` says whose place it
-    takes. With `nvvm.minctasm` a kernel whose threads share sums gets the
+    takes. Where that one copies by tensor maps (`hfta.tensor_maps`) the maps are
+    its entry's last parameter, shared memory is asked for at the launch
+    (`hfta.shared_bytes`), and the kernel in whose place it is tells how it is
+    launched (`hfta.warp_group_launch`). With `nvvm.minctasm` a kernel whose threads share sums gets the
     registers that it needs to divide in f64, or to have several elements.
 
     Before:
@@ -197,7 +200,8 @@ def HftaAddWarpGroupKernels
     Of a kernel on tensors that is a product on tensor cores, in tiles
     (`hfta.tile`) that warp groups of 128 threads can have, adds another one,
     which says whose place it takes for chips with their instructions (sm_90a).
-    It has as many blocks of as many threads, and makes the same bits.
+    It has as many blocks, of as many threads or of a warp more, and makes the
+    same bits.
 
     Before:
     ```mlir
@@ -382,7 +386,10 @@ def HftaKernelsToThreads : Pass<"hfta-kernels-to-threads", "::mlir::ModuleOp"> {
     for each other (`nvvm.barrier0`). `hfta.shares_sums` says that it is sums that
     they share. A kernel in the place of another one for chips with warp groups
     (`hfta.warp_groups_of`) has these multiply its tiles; one whose tiles they
-    can't is an error.
+    can't is an error. Where both operands are boxes in memory a block has a warp
+    more, which copies them by tensor maps (`hfta.tensor_maps`): these are the
+    kernel's last argument then, and `hfta.shared_bytes` says how much memory the
+    block shares.
 
     Ops that have no single elements, whole matrices' algorithms, must have been
     lowered before.

@@ -48,51 +48,82 @@ Record TaskTables::getBinding(LaunchOp launch, size_t number,
       .set(&hfta_binding::reserved, 0);
 }
 
-Record TaskTables::getMap(DictionaryAttr map) {
-  auto numbers = [&](StringRef name) {
-    return map.getAs<DenseI64ArrayAttr>(name).asArrayRef();
-  };
+static std::optional<int64_t> getNumber(DictionaryAttr of, StringRef name) {
+  auto number = of.getAs<IntegerAttr>(name);
+  return number ? std::optional(number.getInt()) : std::nullopt;
+}
+
+/// Nothing where it doesn't tell what a map has.
+std::optional<Record> TaskTables::getMap(DictionaryAttr map) {
+  std::optional<int64_t> argument = getNumber(map, "argument");
+  std::optional<int64_t> bytes = getNumber(map, "element_bytes");
+  SmallVector<ArrayRef<int64_t>> numbers;
+  for (StringRef name : {"sizes", "strides", "box", "steps"}) {
+    auto own = map.getAs<DenseI64ArrayAttr>(name);
+    if (!own ||
+        (!numbers.empty() && own.asArrayRef().size() != numbers.front().size()))
+      return std::nullopt;
+    numbers.push_back(own.asArrayRef());
+  }
+  if (!argument || !bytes)
+    return std::nullopt;
   std::vector<Record> dimensions;
-  for (auto [size, stride, box, step] :
-       llvm::zip_equal(numbers("sizes"), numbers("strides"), numbers("box"),
-                       numbers("steps")))
+  for (size_t i = 0; i < numbers.front().size(); ++i)
     dimensions.push_back(StructRecord<hfta_map_dimension>()
-                             .set(&hfta_map_dimension::size, size)
-                             .set(&hfta_map_dimension::stride, stride)
-                             .set(&hfta_map_dimension::box, box)
-                             .set(&hfta_map_dimension::step, step));
-  return StructRecord<hfta_tensor_map>()
-      .set(&hfta_tensor_map::binding,
-           map.getAs<IntegerAttr>("argument").getInt())
-      .set(&hfta_tensor_map::element_bytes,
-           map.getAs<IntegerAttr>("element_bytes").getInt())
-      .set(&hfta_tensor_map::rank, dimensions.size())
-      .set(&hfta_tensor_map::reserved, 0)
-      .set(&hfta_tensor_map::dimensions,
-           tables.table("map_dimensions", dimensions));
+                             .set(&hfta_map_dimension::size, numbers[0][i])
+                             .set(&hfta_map_dimension::stride, numbers[1][i])
+                             .set(&hfta_map_dimension::box, numbers[2][i])
+                             .set(&hfta_map_dimension::step, numbers[3][i]));
+  return Record(StructRecord<hfta_tensor_map>()
+                    .set(&hfta_tensor_map::binding, *argument)
+                    .set(&hfta_tensor_map::element_bytes, *bytes)
+                    .set(&hfta_tensor_map::rank, dimensions.size())
+                    .set(&hfta_tensor_map::reserved, 0)
+                    .set(&hfta_tensor_map::dimensions,
+                         tables.table("map_dimensions", dimensions)));
+}
+
+/// Nothing where some map isn't one.
+std::optional<std::vector<Record>> TaskTables::getMaps(DictionaryAttr launch) {
+  auto all = launch.getAs<ArrayAttr>("hfta.tensor_maps");
+  if (!all)
+    return std::nullopt;
+  std::vector<Record> maps;
+  for (Attribute one : all) {
+    auto map = dyn_cast<DictionaryAttr>(one);
+    std::optional<Record> row = map ? getMap(map) : std::nullopt;
+    if (!row)
+      return std::nullopt;
+    maps.push_back(std::move(*row));
+  }
+  return maps;
 }
 
 /// Null where the kernel is launched alike on all chips.
-FlatSymbolRefAttr TaskTables::getWarpGroups(Operation *kernel) {
-  auto launch = kernel->getAttrOfType<DictionaryAttr>("hfta.warp_group_launch");
-  if (!launch)
-    return {};
-  std::vector<Record> maps;
-  for (auto map :
-       launch.getAs<ArrayAttr>("hfta.tensor_maps").getAsRange<DictionaryAttr>())
-    maps.push_back(getMap(map));
-  auto number = [&](StringRef name) {
-    return launch.getAs<IntegerAttr>(name).getInt();
-  };
+FailureOr<FlatSymbolRefAttr> TaskTables::getWarpGroups(Operation *kernel) {
+  Attribute attribute = kernel->getAttr("hfta.warp_group_launch");
+  if (!attribute)
+    return FlatSymbolRefAttr();
+  auto launch = dyn_cast<DictionaryAttr>(attribute);
+  std::optional<int64_t> threads, bytes;
+  std::optional<std::vector<Record>> maps;
+  if (launch) {
+    threads = getNumber(launch, "hfta.block_threads");
+    bytes = getNumber(launch, "hfta.shared_bytes");
+    maps = getMaps(launch);
+  }
+  if (!threads || !bytes || !maps)
+    return kernel->emitError(
+               "expected hfta.warp_group_launch to have hfta.block_threads, "
+               "hfta.shared_bytes and hfta.tensor_maps, got ")
+           << attribute;
   return tables.table(
       "warp_groups",
       {StructRecord<hfta_warp_group_launch>()
-           .set(&hfta_warp_group_launch::maps, tables.table("maps", maps))
-           .set(&hfta_warp_group_launch::map_count, maps.size())
-           .set(&hfta_warp_group_launch::block_threads,
-                number("hfta.block_threads"))
-           .set(&hfta_warp_group_launch::shared_bytes,
-                number("hfta.shared_bytes"))
+           .set(&hfta_warp_group_launch::maps, tables.table("maps", *maps))
+           .set(&hfta_warp_group_launch::map_count, maps->size())
+           .set(&hfta_warp_group_launch::block_threads, *threads)
+           .set(&hfta_warp_group_launch::shared_bytes, *bytes)
            .set(&hfta_warp_group_launch::reserved, 0)});
 }
 
@@ -120,6 +151,9 @@ FailureOr<Record> TaskTables::getLaunch(LaunchOp launch) {
   std::vector<Record> bindings;
   for (auto [number, size] : llvm::enumerate(bytes.asArrayRef()))
     bindings.push_back(getBinding(launch, number, size));
+  FailureOr<FlatSymbolRefAttr> warpGroups = getWarpGroups(kernel);
+  if (failed(warpGroups))
+    return failure();
   StringRef name = launch.getKernel();
   auto threads = kernel->getAttrOfType<IntegerAttr>("hfta.block_threads");
   auto symbol = kernel->getAttrOfType<StringAttr>("hfta.gpu_entry");
@@ -135,7 +169,7 @@ FailureOr<Record> TaskTables::getLaunch(LaunchOp launch) {
           .set(&hfta_launch::symbol,
                symbol ? tables.string(symbol) : FlatSymbolRefAttr())
           .set(&hfta_launch::bindings, tables.table("bindings", bindings))
-          .set(&hfta_launch::warp_groups, getWarpGroups(kernel))
+          .set(&hfta_launch::warp_groups, *warpGroups)
           .set(&hfta_launch::binding_count, bindings.size())
           .set(&hfta_launch::per_copy, launch.getPerCopy())
           .set(&hfta_launch::copy, launch.getCopy().value_or(-1))

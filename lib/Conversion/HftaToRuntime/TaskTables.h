@@ -34,8 +34,9 @@ private:
   LogicalResult buildSchedules();
   bool hasSlabs(int64_t segment) const;
   Record getBinding(LaunchOp launch, size_t number, int64_t bytes) const;
-  Record getMap(DictionaryAttr map);
-  FlatSymbolRefAttr getWarpGroups(Operation *kernel);
+  std::optional<Record> getMap(DictionaryAttr map);
+  std::optional<std::vector<Record>> getMaps(DictionaryAttr launch);
+  FailureOr<FlatSymbolRefAttr> getWarpGroups(Operation *kernel);
   FailureOr<Record> getLaunch(LaunchOp launch);
   FlatSymbolRefAttr getSegments(ArrayRef<int64_t> numbers);
   std::vector<Record> getWorkspaces(TaskOp task) const;

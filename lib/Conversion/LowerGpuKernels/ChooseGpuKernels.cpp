@@ -17,6 +17,25 @@ static FlatSymbolRefAttr getReplaced(Operation *function) {
   return function->getAttrOfType<FlatSymbolRefAttr>(kWarpGroupsOfAttrName);
 }
 
+/// Whether tensor maps, if the function has any, are its last parameter, and
+/// shared memory that is asked for is no more than a chip has.
+static bool hasSoundLaunch(LLVM::LLVMFuncOp function) {
+  constexpr int64_t kMostMaps = 2, kMostBytes = 227 * 1024;
+  auto isBelow = [&](StringRef name, int64_t most, unsigned bits) {
+    auto number = function->getAttrOfType<IntegerAttr>(name);
+    return !function->hasAttr(name) ||
+           (number && number.getType().isInteger(bits) && number.getInt() > 0 &&
+            number.getInt() <= most);
+  };
+  unsigned parameters = function.getNumArguments();
+  bool hasBlock = parameters > 0 &&
+                  function.getArgAttr(parameters - 1,
+                                      LLVM::LLVMDialect::getByValAttrName());
+  return isBelow(kMapCountAttrName, kMostMaps, /*bits=*/32) &&
+         isBelow(kSharedBytesAttrName, kMostBytes, /*bits=*/64) &&
+         (hasBlock || !function->hasAttr(kMapCountAttrName));
+}
+
 /// Whether both have the same parameters, but for tensor maps behind them.
 static bool isCalledLike(LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp other) {
   ArrayRef<Type> own = function.getArgumentTypes();
@@ -51,9 +70,16 @@ struct ChooseGpuKernelsPass
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     SmallVector<LLVM::LLVMFuncOp> others;
-    for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
+    for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>()) {
+      if (!hasSoundLaunch(function)) {
+        function.emitError("expected ")
+            << kMapCountAttrName << " to be that of tensor maps in the last "
+            << "parameter, and " << kSharedBytesAttrName << " what chips have";
+        return signalPassFailure();
+      }
       if (function->hasAttr(kWarpGroupsOfAttrName))
         others.push_back(function);
+    }
     for (LLVM::LLVMFuncOp function : others) {
       LLVM::LLVMFuncOp replaced = findReplaced(function, symbols);
       if (!replaced)

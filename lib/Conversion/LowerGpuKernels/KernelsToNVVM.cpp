@@ -221,6 +221,11 @@ LogicalResult EntryBuilder::build() {
   if (kernel.lanes > 1)
     return callee.emitError("computes several items at once, which a GPU's "
                             "threads don't");
+  if (maps && (maps.empty() ||
+               !callee->getAttrOfType<IntegerAttr>(kSharedBytesAttrName)))
+    return callee.emitError("expected ")
+           << kTensorMapsAttrName << " of at least one map, and "
+           << kSharedBytesAttrName << " beside it";
   LLVM::LLVMFuncOp entry = createFunction();
   builder.setInsertionPointToStart(entry.addEntryBlock(builder));
   Value item = add(multiply(read<NVVM::BlockIdXOp>(indexType),

@@ -496,6 +496,10 @@ LogicalResult KernelThreader::build() {
     tile = ProductTile::get(product->op);
   if (kernel->hasAttr(kWarpGroupsOfAttrName) && !tile)
     return refuseWarpGroups();
+  // What is true of another kernel than this one.
+  for (StringRef name :
+       {kTensorMapsAttrName, kSharedBytesAttrName, kWarpGroupLaunchAttrName})
+    kernel->removeAttr(name);
   noteWideIndices();
   makeBlock();
   std::optional<KernelRows> rows = KernelRows::get(kernel);

@@ -16,28 +16,6 @@ using namespace mlir::hfta;
 static constexpr int64_t kMostBox = 256, kMostSteps = 8, kMostSize = 1LL << 32,
                          kStrideBytes = 16;
 
-std::optional<SmallVector<LoopRange>>
-hfta::cutLoops(linalg::GenericOp op, ArrayRef<unsigned> loops, int64_t count) {
-  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  SmallVector<LoopRange> ranges;
-  int64_t outside = 1;
-  for (unsigned loop : loops)
-    outside *= sizes[loop];
-  for (unsigned loop : llvm::reverse(loops)) {
-    int64_t size = sizes[loop];
-    outside /= size;
-    if (size == 1 || count == 1)
-      continue;
-    int64_t own = outside == 1 ? count : std::min(count, size);
-    // The next part begins where this one ends, or in another row.
-    if (outside > 1 && (count % own != 0 || size % own != 0))
-      return std::nullopt;
-    ranges.push_back({loop, own});
-    count /= own;
-  }
-  return count == 1 ? std::optional(ranges) : std::nullopt;
-}
-
 //===----------------------------------------------------------------------===//
 // Elements
 //===----------------------------------------------------------------------===//
@@ -62,6 +40,8 @@ private:
   bool step();
   bool stepGeneric(linalg::GenericOp op);
   bool stepPad(tensor::PadOp op);
+  bool stepInsertion(tensor::InsertSliceOp op);
+  bool stepInto(Value source, ArrayRef<OpFoldResult> lows);
   bool stepSlice(tensor::ExtractSliceOp op);
   bool stepTranspose(linalg::TransposeOp op);
   template <typename Reshape>
@@ -90,21 +70,32 @@ bool ElementFollower::stepGeneric(linalg::GenericOp op) {
 
 bool ElementFollower::stepPad(tensor::PadOp op) {
   Value padding = op.getConstantPaddingValue();
-  if (!padding || !matchPattern(padding, m_PosZeroFloat()))
-    return false;
-  for (auto [axis, low] : llvm::enumerate(op.getMixedLowPad())) {
+  return padding && matchPattern(padding, m_PosZeroFloat()) &&
+         stepInto(op.getSource(), op.getMixedLowPad());
+}
+
+/// Into zeros, which is padding.
+bool ElementFollower::stepInsertion(tensor::InsertSliceOp op) {
+  auto fill = op.getDest().getDefiningOp<linalg::FillOp>();
+  return fill && matchPattern(fill.getInputs().front(), m_PosZeroFloat()) &&
+         op.hasUnitStride() &&
+         op.getSourceType().getRank() == op.getDestType().getRank() &&
+         stepInto(op.getSource(), op.getMixedOffsets());
+}
+
+/// To what lies so far behind the beginning, among zeros.
+bool ElementFollower::stepInto(Value source, ArrayRef<OpFoldResult> lows) {
+  ArrayRef<int64_t> inside = getShape(source), outside = getShape(tensor);
+  for (auto [axis, low] : llvm::enumerate(lows)) {
     std::optional<int64_t> number = getConstantIntValue(low);
-    if (!number)
-      return false;
-    bool isSame = op.getSourceType().getDimSize(axis) ==
-                  op.getResultType().getDimSize(axis);
-    // What is padded twice begins somewhere else.
-    if (!isSame && isPadded[axis])
+    bool isSame = inside[axis] == outside[axis];
+    // What is padded twice ends somewhere else.
+    if (!number || (!isSame && isPadded[axis]))
       return false;
     isPadded[axis] = isPadded[axis] || !isSame;
     indices[axis] = indices[axis] - *number;
   }
-  tensor = op.getSource();
+  tensor = source;
   return true;
 }
 
@@ -152,6 +143,7 @@ bool ElementFollower::step() {
       .Case([&](linalg::GenericOp op) { return stepGeneric(op); })
       .Case([&](linalg::TransposeOp op) { return stepTranspose(op); })
       .Case([&](tensor::PadOp op) { return stepPad(op); })
+      .Case([&](tensor::InsertSliceOp op) { return stepInsertion(op); })
       .Case([&](tensor::ExtractSliceOp op) { return stepSlice(op); })
       .Case<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
           [&](auto op) { return stepReshape(op); })
@@ -170,12 +162,15 @@ bool ElementFollower::follow() {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Of memory, from the outermost on.
+/// Of memory, from the outermost on. Loops that go through neighbouring ones as
+/// if these were one are one loop, which has a number behind all of the op's.
 struct Dimension {
   int64_t size;
-  AffineExpr number;
+  AffineExpr number; ///< of such loops
+  AffineExpr begin;  ///< the same of the op's
   bool isPadded;
 };
+
 /// A number as a sum of multiples of loops.
 struct LinearNumber {
   explicit LinearNumber(size_t loops) : factors(loops, 0) {}
@@ -183,6 +178,35 @@ struct LinearNumber {
   bool add(AffineExpr number, int64_t factor);
 
   SmallVector<int64_t> factors;
+};
+
+/// So many neighbours along a loop.
+struct LoopRange {
+  unsigned loop;
+  int64_t count;
+};
+
+/// Finds a box by an operand's dimensions.
+class BoxFinder {
+public:
+  BoxFinder(linalg::GenericOp op, ArrayRef<Dimension> dimensions)
+      : dimensions(dimensions), sizes(op.getStaticLoopRanges()) {}
+
+  /// Adds what its dimensions and its box are.
+  bool find(LoopPart inner, LoopPart rows, TensorMap &map);
+
+private:
+  SmallVector<unsigned> join(ArrayRef<unsigned> loops);
+  bool joinTwo(unsigned outer, unsigned inner);
+  std::optional<SmallVector<LoopRange>> cut(ArrayRef<unsigned> loops,
+                                            int64_t count) const;
+  bool endsWith(ArrayRef<unsigned> loops) const;
+  bool add(const Dimension &dimension, TensorMap &map);
+
+  SmallVector<Dimension> dimensions;
+  SmallVector<int64_t> sizes;
+  SmallVector<LoopRange> ranges;
+  size_t next = 0; ///< of the ranges, from the innermost on
 };
 } // namespace
 
@@ -206,16 +230,25 @@ bool LinearNumber::add(AffineExpr number, int64_t factor) {
 /// Without those of one element; of those that a reshape has cut one number is
 /// taken together with the next one.
 static std::optional<SmallVector<Dimension>>
-findDimensions(const ElementFollower &element, unsigned loops) {
+findDimensions(const ElementFollower &element, linalg::GenericOp op) {
+  unsigned loops = op.getNumLoops();
+  // A loop of one iteration has one number.
+  SmallVector<AffineExpr> known;
+  for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges()))
+    known.push_back(size == 1 ? getAffineConstantExpr(0, op.getContext())
+                              : getAffineDimExpr(loop, op.getContext()));
   SmallVector<Dimension> dimensions;
   for (auto [size, number, isPadded] :
        llvm::zip(getShape(element.tensor), element.indices, element.isPadded))
     if (size != 1 || isPadded)
       dimensions.push_back(
-          {size, simplifyAffineExpr(number, loops, 0), isPadded});
+          {size,
+           simplifyAffineExpr(number.replaceDims(known), loops, 0),
+           {},
+           isPadded});
   for (size_t axis = dimensions.size(); axis-- > 1;) {
     Dimension &inner = dimensions[axis], &outer = dimensions[axis - 1];
-    if (inner.number.isPureAffine() && LinearNumber(loops).add(inner.number, 1))
+    if (LinearNumber(loops).add(inner.number, 1))
       continue;
     if (inner.isPadded || outer.isPadded)
       return std::nullopt;
@@ -224,29 +257,86 @@ findDimensions(const ElementFollower &element, unsigned loops) {
     outer.size *= inner.size;
     dimensions.erase(dimensions.begin() + static_cast<ptrdiff_t>(axis));
   }
+  for (Dimension &dimension : dimensions)
+    dimension.begin = dimension.number;
   return dimensions;
 }
 
-namespace {
-/// Boxes' extents from the innermost dimension on.
-class BoxBuilder {
-public:
-  BoxBuilder(TensorMap &map, ArrayRef<LoopRange> ranges)
-      : map(map), ranges(ranges) {}
+/// Two loops that go through neighbouring dimensions, the inner one through all
+/// of its own.
+bool BoxFinder::joinTwo(unsigned outer, unsigned inner) {
+  for (size_t axis = 0; axis + 1 < dimensions.size(); ++axis) {
+    Dimension &first = dimensions[axis], &second = dimensions[axis + 1];
+    MLIRContext *context = first.number.getContext();
+    AffineExpr loop = getAffineDimExpr(outer, context);
+    LinearNumber number(sizes.size());
+    bool goOn = number.add(first.number, 1) && number.factors[outer] == 1 &&
+                second.number == getAffineDimExpr(inner, context) &&
+                second.size == sizes[inner] && !first.isPadded &&
+                !second.isPadded;
+    if (!goOn)
+      continue;
+    AffineExpr others =
+        first.number.replace(loop, getAffineConstantExpr(0, context));
+    first.begin = first.begin * second.size + second.begin;
+    first.number = simplifyAffineExpr(
+        others * second.size + getAffineDimExpr(sizes.size(), context),
+        sizes.size() + 1, 0);
+    first.size *= second.size;
+    sizes.push_back(sizes[outer] * sizes[inner]);
+    dimensions.erase(dimensions.begin() + static_cast<ptrdiff_t>(axis) + 1);
+    return true;
+  }
+  return false;
+}
 
-  bool add(const Dimension &dimension, const LinearNumber &number);
-  /// Whether all ranges are in the box.
-  bool isComplete() const { return next == ranges.size(); }
+/// As few loops as there can be, of more than one iteration each.
+SmallVector<unsigned> BoxFinder::join(ArrayRef<unsigned> loops) {
+  SmallVector<unsigned> joined;
+  for (unsigned loop : loops) {
+    if (sizes[loop] == 1)
+      continue;
+    if (!joined.empty() && joinTwo(joined.back(), loop))
+      joined.back() = sizes.size() - 1;
+    else
+      joined.push_back(loop);
+  }
+  return joined;
+}
 
-private:
-  TensorMap &map;
-  ArrayRef<LoopRange> ranges;
-  size_t next = 0;
-};
-} // namespace
+/// All of some loops and neighbours along one more, from the innermost on.
+std::optional<SmallVector<LoopRange>> BoxFinder::cut(ArrayRef<unsigned> loops,
+                                                     int64_t count) const {
+  SmallVector<LoopRange> cut;
+  for (auto [number, loop] : llvm::enumerate(llvm::reverse(loops))) {
+    bool isOutermost = number + 1 == loops.size();
+    int64_t size = sizes[loop];
+    int64_t own = isOutermost ? count : std::min(count, size);
+    // The next part begins where this one ends, or in another row.
+    if (!isOutermost && (count % own != 0 || size % own != 0))
+      return std::nullopt;
+    if (own > 1)
+      cut.push_back({loop, own});
+    count /= own;
+  }
+  return count == 1 ? std::optional(cut) : std::nullopt;
+}
+
+/// Whether one loop goes through a dimension from its beginning to its end.
+bool BoxFinder::endsWith(ArrayRef<unsigned> loops) const {
+  return loops.size() == 1 &&
+         llvm::any_of(dimensions, [&](const Dimension &dimension) {
+           auto loop = dyn_cast<AffineDimExpr>(dimension.number);
+           return loop && loop.getPosition() == loops.front() &&
+                  dimension.size == sizes[loops.front()];
+         });
+}
 
 /// Of the ranges the next one alone may go along it.
-bool BoxBuilder::add(const Dimension &dimension, const LinearNumber &number) {
+bool BoxFinder::add(const Dimension &dimension, TensorMap &map) {
+  LinearNumber number(sizes.size());
+  if (!number.add(dimension.number, 1))
+    return false;
   bool isInnermost = map.sizes.empty();
   int64_t stride =
       isInnermost ? map.elementBytes : map.strides.back() * map.sizes.back();
@@ -270,38 +360,45 @@ bool BoxBuilder::add(const Dimension &dimension, const LinearNumber &number) {
   map.strides.push_back(stride);
   map.box.push_back(box);
   map.steps.push_back(step);
-  map.begin.push_back(dimension.number);
+  map.begin.push_back(dimension.begin);
   return true;
 }
 
-std::optional<TensorMap> TensorMap::find(OpOperand &operand,
-                                         ArrayRef<LoopRange> ranges) {
+bool BoxFinder::find(LoopPart inner, LoopPart rows, TensorMap &map) {
+  SmallVector<unsigned> innerLoops = join(inner.loops);
+  SmallVector<unsigned> rowLoops = join(rows.loops);
+  std::optional<SmallVector<LoopRange>> inRow = cut(innerLoops, inner.count);
+  std::optional<SmallVector<LoopRange>> others = cut(rowLoops, rows.count);
+  if (!inRow || inRow->size() != 1 || !others)
+    return false;
+  ranges = *inRow;
+  llvm::append_range(ranges, *others);
+  for (const Dimension &dimension : llvm::reverse(dimensions))
+    if (!add(dimension, map))
+      return false;
+  map.endsWithInner = endsWith(innerLoops);
+  map.endsWithRows = endsWith(rowLoops);
+  return next == ranges.size();
+}
+
+std::optional<TensorMap> TensorMap::find(OpOperand &operand, LoopPart inner,
+                                         LoopPart rows) {
   auto op = cast<linalg::GenericOp>(operand.getOwner());
-  unsigned loops = op.getNumLoops();
   ElementFollower element(
       operand.get(), Indices(op.getMatchingIndexingMap(&operand).getResults()));
   if (!element.follow())
     return std::nullopt;
   std::optional<SmallVector<Dimension>> dimensions =
-      findDimensions(element, loops);
+      findDimensions(element, op);
   if (!dimensions)
     return std::nullopt;
-  TensorMap map = {
-      cast<BlockArgument>(element.tensor).getArgNumber(),
+  TensorMap map = {};
+  map.argument = cast<BlockArgument>(element.tensor).getArgNumber();
+  map.elementBytes =
       getElementTypeOrSelf(element.tensor.getType()).getIntOrFloatBitWidth() /
-          8,
-      {},
-      {},
-      {},
-      {},
-      {}};
-  BoxBuilder box(map, ranges);
-  for (const Dimension &dimension : llvm::reverse(*dimensions)) {
-    LinearNumber number(loops);
-    if (!number.add(dimension.number, 1) || !box.add(dimension, number))
-      return std::nullopt;
-  }
-  return box.isComplete() ? std::optional(map) : std::nullopt;
+      8;
+  bool isBox = BoxFinder(op, *dimensions).find(inner, rows, map);
+  return isBox ? std::optional(map) : std::nullopt;
 }
 
 DictionaryAttr TensorMap::toAttribute(MLIRContext *context) const {

@@ -14,18 +14,12 @@
 
 namespace mlir::hfta {
 
-/// So many neighbours along one of an op's loops.
-struct LoopRange {
-  unsigned loop;
+/// The first `count` of what some of an op's loops go through together, the
+/// last loop moving fastest.
+struct LoopPart {
+  ArrayRef<unsigned> loops;
   int64_t count;
 };
-
-/// The first `count` of what some loops go through together, the last loop
-/// moving fastest, from the innermost loop on; nothing where these aren't all
-/// of some loops and neighbours along one more, or where another such part
-/// wouldn't be. Parts of the outermost loop may go beyond its end.
-std::optional<SmallVector<LoopRange>>
-cutLoops(linalg::GenericOp op, ArrayRef<unsigned> loops, int64_t count);
 
 /// A box of an argument of a kernel. Of its dimensions the innermost comes
 /// first.
@@ -40,12 +34,18 @@ struct TensorMap {
   /// with; may be beyond the tensor, which has zeros there.
   Indices begin;
 
+  /// Whether there are zeros where the loops of its rows, or those inside of
+  /// one, would go beyond their end.
+  bool endsWithRows, endsWithInner;
+
   static constexpr size_t kMostDimensions = 4; ///< without that of copies
 
-  /// Of an operand of a product, the elements that these ranges go through, in
-  /// their order, the first one's fastest; nothing where that is no box.
-  static std::optional<TensorMap> find(OpOperand &operand,
-                                       ArrayRef<LoopRange> ranges);
+  /// Of an operand of an op the elements of some rows, of which each is
+  /// `inner`, neighbours in memory; nothing where that is no box, or where the
+  /// next such part of the loops wouldn't be one. Where the outermost loop ends
+  /// within a part, it goes on.
+  static std::optional<TensorMap> find(OpOperand &operand, LoopPart inner,
+                                       LoopPart rows);
 
   /// As the kernel's attribute has it.
   DictionaryAttr toAttribute(MLIRContext *context) const;

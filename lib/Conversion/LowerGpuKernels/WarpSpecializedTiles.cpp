@@ -25,7 +25,7 @@ static constexpr int64_t kMostThreads = 1024;
 /// Of a ring, for operands: two blocks of a Hopper have room for theirs.
 static constexpr int64_t kMostBytes = 96 * 1024;
 static constexpr int64_t kMostBuffers = 4, kEnoughBuffers = 3;
-/// How many times the terms of a step without a producer one may have.
+/// How many times the terms of a step without a producer one has at most.
 static constexpr int64_t kMostTerms = 4;
 static constexpr unsigned kSharedSpace = 3, kClusterSpace = 7;
 
@@ -33,69 +33,73 @@ static constexpr unsigned kSharedSpace = 3, kClusterSpace = 7;
 // Which tiles
 //===----------------------------------------------------------------------===//
 
-/// What one copy takes of a side, from what are neighbours in memory on.
-static std::optional<SmallVector<LoopRange>>
-findRanges(const KernelProduct &product, const ProductSide &side,
-           std::optional<unsigned> along, int64_t inRow, int64_t rows) {
-  ArrayRef<unsigned> inner = along ? side.loops : product.terms;
-  ArrayRef<unsigned> outer = along ? product.terms : side.loops;
-  std::optional<SmallVector<LoopRange>> ranges =
-      cutLoops(product.op, inner, inRow);
-  std::optional<SmallVector<LoopRange>> others =
-      cutLoops(product.op, outer, rows);
-  if (!ranges || ranges->size() != 1 || !others)
-    return std::nullopt;
-  llvm::append_range(*ranges, *others);
-  return ranges;
-}
-
+/// What one copy takes of a side; nothing where terms would be others than
+/// zeros behind their end.
 std::optional<TensorMap>
 WarpSpecializedTiles::findMap(const KernelProduct &product,
                               const ProductSide &side,
                               const ProductTile &tile) {
   TensorFactors factors = *TensorFactors::get(product.op);
-  std::optional<unsigned> along = findAlong(product.op, side, factors);
-  int64_t places = side.operand == 0 ? tile.rows : tile.columns;
-  std::optional<SmallVector<LoopRange>> ranges =
-      along
-          ? findRanges(product, side, along,
-                       countRowPlaces(tile, side.operand, factors), tile.terms)
-          : findRanges(product, side, along, tile.terms, places);
-  if (!ranges)
+  bool isAlong = findAlong(product.op, side, factors).has_value();
+  LoopPart terms = {product.terms, tile.terms};
+  LoopPart places = {side.loops, side.operand == 0 ? tile.rows : tile.columns};
+  if (isAlong)
+    places.count = countRowPlaces(tile, side.operand, factors);
+  OpOperand &operand = product.op->getOpOperand(side.operand);
+  std::optional<TensorMap> map = isAlong
+                                     ? TensorMap::find(operand, places, terms)
+                                     : TensorMap::find(operand, terms, places);
+  if (!map || map->elementBytes * factors.ofWord() != 4)
     return std::nullopt;
-  std::optional<TensorMap> map =
-      TensorMap::find(product.op->getOpOperand(side.operand), *ranges);
-  return map && map->elementBytes * factors.ofWord() == 4 ? map : std::nullopt;
+  bool areWhole =
+      tile.countSteps(product.termCount) * tile.groups * tile.terms ==
+      product.termCount;
+  bool endsWithTerms = isAlong ? map->endsWithRows : map->endsWithInner;
+  return areWhole || endsWithTerms ? map : std::nullopt;
 }
 
 std::optional<WarpSpecialization>
 WarpSpecializedTiles::choose(const ProductTile &tile,
                              const KernelProduct &product) {
-  TensorFactors factors = *TensorFactors::get(product.op);
-  int64_t steps = tile.countSteps(product.termCount);
-  // Behind the last term there would have to be zeros in both operands.
-  if (steps * tile.groups * tile.terms != product.termCount ||
-      tile.countThreads() + WarpSpecialization::kProducers > kMostThreads)
+  if (tile.countThreads() + WarpSpecialization::kProducers > kMostThreads)
     return std::nullopt;
-  for (int64_t more = kMostTerms; more > 0; more /= 2) {
-    // Groups of threads have the same terms as without.
-    if (steps % more != 0)
+  int64_t ofStep = TensorFactors::get(product.op)->ofStep();
+  for (int64_t terms = kMostTerms * tile.terms; terms > 0; terms -= ofStep) {
+    ProductTile other = tile;
+    other.terms = terms;
+    if (!hasSameParts(other, tile, product.termCount))
       continue;
-    ProductTile larger = tile;
-    larger.terms *= more;
-    int64_t bytes = larger.groups * (larger.rows + larger.columns) *
-                    larger.terms * 4 / factors.ofWord();
-    int64_t most = std::min(kMostBuffers, steps / more);
-    int64_t buffers = std::min(most, kMostBytes / bytes);
-    if (buffers < std::min(most, kEnoughBuffers) || !arrange(larger, product))
-      continue;
-    std::optional<TensorMap> rows = findMap(product, product.rows, larger);
-    std::optional<TensorMap> columns =
-        findMap(product, product.columns, larger);
-    if (rows && columns)
-      return WarpSpecialization{larger, {*rows, *columns}, buffers};
+    if (std::optional<WarpSpecialization> found = specialize(other, product))
+      return found;
   }
   return std::nullopt;
+}
+
+/// Whether groups of threads have the same terms in both, and there are no more
+/// zeros behind these: what differs of a step changes no bit.
+bool WarpSpecializedTiles::hasSameParts(const ProductTile &tile,
+                                        const ProductTile &other,
+                                        int64_t termCount) {
+  int64_t own = tile.countSteps(termCount) * tile.terms;
+  int64_t others = other.countSteps(termCount) * other.terms;
+  return own == others || (tile.groups == 1 && own == termCount);
+}
+
+std::optional<WarpSpecialization>
+WarpSpecializedTiles::specialize(const ProductTile &tile,
+                                 const KernelProduct &product) {
+  TensorFactors factors = *TensorFactors::get(product.op);
+  int64_t bytes = tile.groups * (tile.rows + tile.columns) * tile.terms * 4 /
+                  factors.ofWord();
+  int64_t most = std::min(kMostBuffers, tile.countSteps(product.termCount));
+  int64_t buffers = std::min(most, kMostBytes / bytes);
+  if (buffers < std::min(most, kEnoughBuffers) || !arrange(tile, product))
+    return std::nullopt;
+  std::optional<TensorMap> rows = findMap(product, product.rows, tile);
+  std::optional<TensorMap> columns = findMap(product, product.columns, tile);
+  if (!rows || !columns)
+    return std::nullopt;
+  return WarpSpecialization{tile, {*rows, *columns}, buffers};
 }
 
 WarpSpecializedTiles::WarpSpecializedTiles(
@@ -251,6 +255,14 @@ void WarpSpecializedTiles::copyBox(const Side &side, Value to,
       /*group=*/NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
 }
 
+/// The loops of more than one iteration: the first one's number goes on behind
+/// its end.
+SmallVector<unsigned> WarpSpecializedTiles::findLong(ArrayRef<unsigned> loops) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  return llvm::filter_to_vector(loops,
+                                [&](unsigned loop) { return sizes[loop] > 1; });
+}
+
 /// A side's elements of a step, for the group of threads of this number.
 void WarpSpecializedTiles::copy(const Side &side, int64_t ofGroup, Value step) {
   AffineExpr buffer = d0 % specialization.buffers;
@@ -260,8 +272,9 @@ void WarpSpecializedTiles::copy(const Side &side, int64_t ofGroup, Value step) {
   int64_t parts = side.tile / places;
   for (int64_t part = 0; part < parts; ++part) {
     SmallVector<Value> loops(start);
-    setLoops(loops, product.terms, term);
-    setLoops(loops, side.of->loops, apply(d0 + part * places, side.first));
+    setLoops(loops, findLong(product.terms), term);
+    setLoops(loops, findLong(side.of->loops),
+             apply(d0 + part * places, side.first));
     Value to = findAddress(
         side.memory,
         apply(begin + part * (countBufferBytes(side) / parts), step));

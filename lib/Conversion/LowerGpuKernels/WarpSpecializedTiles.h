@@ -49,6 +49,10 @@ protected:
   LogicalResult addAll(SmallVector<Value> &sums) override;
 
 private:
+  static bool hasSameParts(const ProductTile &tile, const ProductTile &other,
+                           int64_t termCount);
+  static std::optional<WarpSpecialization>
+  specialize(const ProductTile &tile, const KernelProduct &product);
   static std::optional<TensorMap> findMap(const KernelProduct &product,
                                           const ProductSide &side,
                                           const ProductTile &tile);
@@ -69,6 +73,7 @@ private:
   LogicalResult produce();
   void fill(Value step);
   void copy(const Side &side, int64_t ofGroup, Value step);
+  SmallVector<unsigned> findLong(ArrayRef<unsigned> loops);
   void copyBox(const Side &side, Value to, ArrayRef<Value> loops, Value step);
   void release(Value step);
 
