@@ -5,7 +5,8 @@
 // RUN: hfta-opt %t.mlir -pass-pipeline='builtin.module(builtin.module(hfta-choose-gpu-kernels))' | FileCheck %s -enable-var-scope --check-prefix=WARPS
 // RUN: hfta-opt %t.mlir -pass-pipeline='builtin.module(builtin.module(hfta-choose-gpu-kernels{warp-groups}))' | FileCheck %s -enable-var-scope --check-prefix=GROUPS
 
-// A product whose columns lie beside each other in memory, in tiles of 64 rows: there
+// A product whose columns lie beside each other in memory, in tiles of 64 rows, of which
+// the rows of an operand lie too far from each other to be copied as one box: there
 // is another kernel for chips with warp groups, one that isn't launched by itself.
 // ADD: func.func private @"kernel/product"(
 // ADD-NOT: hfta.warp_groups_of
@@ -72,14 +73,14 @@
 // GROUPS-SAME: attributes {nvvm.kernel
 // GROUPS: llvm.call @"kernel/product/warp_groups"
 #same = affine_map<(a, b) -> (a, b)>
-func.func private @"kernel/product"(%x: tensor<64x64xbf16>, %w: tensor<64x128xbf16>) -> tensor<64x128xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+func.func private @"kernel/product"(%x: tensor<568x64xbf16>, %w: tensor<64x128xbf16>) -> tensor<64x128xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
   %zero = arith.constant 0.0 : f32
-  %xe = tensor.empty() : tensor<64x64xf32>
-  %rows = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<64x64xbf16>) outs(%xe : tensor<64x64xf32>) {
+  %xe = tensor.empty() : tensor<568x64xf32>
+  %rows = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<568x64xbf16>) outs(%xe : tensor<568x64xf32>) {
   ^bb0(%a: bf16, %b: f32):
     %e = arith.extf %a : bf16 to f32
     linalg.yield %e : f32
-  } -> tensor<64x64xf32>
+  } -> tensor<568x64xf32>
   %we = tensor.empty() : tensor<64x128xf32>
   %columns = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]} ins(%w : tensor<64x128xbf16>) outs(%we : tensor<64x128xf32>) {
   ^bb0(%a: bf16, %b: f32):
@@ -87,7 +88,7 @@ func.func private @"kernel/product"(%x: tensor<64x64xbf16>, %w: tensor<64x128xbf
     linalg.yield %e : f32
   } -> tensor<64x128xf32>
   %zeros = linalg.fill ins(%zero : f32) outs(%we : tensor<64x128xf32>) -> tensor<64x128xf32>
-  %product = linalg.generic {hfta.multiply = bf16, hfta.tile = array<i64: 64, 128, 32, 4, 8, 1>, indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%rows, %columns : tensor<64x64xf32>, tensor<64x128xf32>) outs(%zeros : tensor<64x128xf32>) {
+  %product = linalg.generic {hfta.multiply = bf16, hfta.tile = array<i64: 64, 128, 32, 4, 8, 1>, indexing_maps = [affine_map<(m, n, k) -> (m * 9, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%rows, %columns : tensor<568x64xf32>, tensor<64x128xf32>) outs(%zeros : tensor<64x128xf32>) {
   ^bb0(%a: f32, %b: f32, %s: f32):
     %n = math.fma %a, %b, %s : f32
     linalg.yield %n : f32
