@@ -16,6 +16,8 @@ HOPPER = {"device": "sm_90"}
 
 
 class WarpGroups(CudaWork):
+    copied = 0
+
     def compile(self, name, job, *flags, chips):
         return super().compile(name, job, *flags, chips=chips,
                                rates=cuda_work.RATES[:COPIES])
@@ -24,12 +26,14 @@ class WarpGroups(CudaWork):
         self.expect_bytes(mine, theirs, what, COPIES)
 
     def count_products(self, job, precision, chip):
-        """How many kernels of a chip's text multiply by warp groups."""
+        """How many kernels of a chip's text multiply by warp groups, and of how many a
+        warp copies for them."""
         text = self.folder / f"{job}.{chip}.ptx"
         run(self.work.options.hftac, self.folder / f"{job}-gpu.hfta", "--target=cuda",
             f"--chip={chip}", f"--precision={precision}", "--emit=ptx", "-o", text)
         kernels = text.read_text().split(".entry ")[1:]
-        return sum("wgmma.mma_async" in kernel for kernel in kernels)
+        return [sum(name in kernel for kernel in kernels)
+                for name in ("wgmma.mma_async", "cp.async.bulk.tensor")]
 
     def check(self, job, precision):
         flag, what = f"--precision={precision}", f"{job}, {precision}"
@@ -38,11 +42,13 @@ class WarpGroups(CudaWork):
         both = self.compile(f"{job}-both", job, flag, chips="sm_80,sm_90,sm_90a")
         self.expect_same(self.train(both, f"{what}-both", seed=1, **HOPPER), expected,
                          f"{what} by warp groups")
-        found = self.count_products(job, precision, "sm_90a")
-        print(f"{what}: {found} kernels with products of warp groups")
+        found, copied = self.count_products(job, precision, "sm_90a")
+        print(f"{what}: {found} kernels with products of warp groups, {copied} with copies "
+              "of a warp")
         if found < 3:
             fail(f"{what}: expected three kernels of warp groups at least, got {found}")
-        expect_equal(self.count_products(job, precision, "sm_90"), 0,
+        self.copied += copied
+        expect_equal(self.count_products(job, precision, "sm_90"), [0, 0],
                      f"kernels of warp groups for sm_90, {what}")
         return both, expected
 
@@ -59,9 +65,9 @@ class WarpGroups(CudaWork):
                          self.train(alone, "sm_80-alone", device="sm_80"),
                          f"{job} on an A100")
 
-    def check_fault(self, both, expected):
+    def check_fault(self, both, expected, fault):
         """Where a thread doesn't wait for a step's products the next copies overwrite
-        what they read."""
+        what they read; where it doesn't for a step's copies it reads what was there."""
         folder = self.folder / "faulty"
         for seed in range(1, 4):
             shutil.rmtree(folder, ignore_errors=True)
@@ -69,14 +75,14 @@ class WarpGroups(CudaWork):
                 [both, "train", "--data", self.folder, "--checkpoint", folder,
                  "--no-progress"], text=True, stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                env=self.environment(fault="products:2", seed=seed, **HOPPER))
+                env=self.environment(fault=fault, seed=seed, **HOPPER))
             if result.returncode or any(
                     copy_file(checkpoint(folder, STEPS), copy).read_bytes() !=
                     copy_file(checkpoint(expected, STEPS), copy).read_bytes()
                     for copy in range(COPIES)):
-                print(f"a lost wait for products: found by seed {seed}")
+                print(f"{fault}: found by seed {seed}")
                 return
-        fail("a lost wait for products isn't found")
+        fail(f"{fault} isn't found")
 
 
 def main():
@@ -84,9 +90,13 @@ def main():
     both, expected = work.check("tall", "bf16")
     work.check_apart("tall", expected)
     work.check_other_chips(both, "tall")
-    work.check_fault(*work.check("pixels", "bf16"))
+    both, expected = work.check("pixels", "bf16")
+    for fault in ("products:2", "async:2"):
+        work.check_fault(both, expected, fault)
     work.check("tall", "f16")
     work.check("tall", "tf32")
+    if work.copied < 10:
+        fail(f"expected ten kernels with copies of a warp at least, got {work.copied}")
 
 
 if __name__ == "__main__":
