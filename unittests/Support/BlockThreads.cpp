@@ -36,6 +36,7 @@ namespace {
 struct RunningBlock {
   hfta_kernel kernel;
   void *const *buffers;
+  void *scratch;
   int64_t first; ///< item
   unsigned threads, next, current;
 };
@@ -43,7 +44,7 @@ struct RunningBlock {
 
 static void runThread(void *argument) {
   auto *block = static_cast<RunningBlock *>(argument);
-  block->kernel(block->buffers, block->first + block->current, nullptr);
+  block->kernel(block->buffers, block->first + block->current, block->scratch);
 }
 
 /// The last one first: what a thread wrote too late isn't there.
@@ -55,13 +56,13 @@ static unsigned chooseThread(void *argument) {
 }
 
 bool BlockThreads::run(hfta_kernel kernel, void *const *buffers, int64_t items,
-                       unsigned threads) const {
+                       unsigned threads, void *scratch) const {
   for (int64_t item = 0; item < items; item += threads) {
     std::memset(shared, 0xFF, sharedBytes);
     async_copies::forget();
     bulk_copies::forget();
     warp_groups::forget();
-    RunningBlock block = {kernel, buffers, item, threads, 0, 0};
+    RunningBlock block = {kernel, buffers, scratch, item, threads, 0, 0};
     if (!fibers::run(threads, runThread, chooseThread, &block) ||
         !bulk_copies::areMade())
       return false;

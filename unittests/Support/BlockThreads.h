@@ -23,9 +23,9 @@ public:
   /// wait equally often.
   bool run(const hfta_task_call &call, const hfta_launch &launch) const;
   /// Runs a kernel's blocks of so many threads, for so many items. False
-  /// likewise.
+  /// likewise. What stands where scratch memory does may be a block of maps.
   bool run(hfta_kernel kernel, void *const *buffers, int64_t items,
-           unsigned threads) const;
+           unsigned threads, void *scratch = nullptr) const;
 
 private:
   bool runFor(const hfta_task_call &call, const hfta_launch &launch,

@@ -4,20 +4,10 @@
 // groups make the bits that warps make of it on the same chip.
 //===----------------------------------------------------------------------===//
 
-#include "BlockThreads.h"
-#include "Hfta/Conversion/LowerGpuKernels.h"
-#include "Hfta/Conversion/LowerKernels.h"
-#include "Hfta/InitAll.h"
 #include "TensorCores.h"
+#include "TileKernels.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/ExecutionEngine/ExecutionEngine.h"
-#include "mlir/Parser/Parser.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/TargetSelect.h"
 #include "gtest/gtest.h"
 
 #include <cmath>
@@ -52,26 +42,6 @@ std::string printShape(int64_t places, int64_t terms, bool isTurned) {
                   : llvm::formatv("{0}x{1}", places, terms).str();
 }
 
-/// Makes an operand %NAME_wide of f32, where it is stored otherwise.
-std::string printOperand(const std::string &name, const std::string &shape,
-                         const std::string &stored) {
-  if (stored == "f32")
-    return "";
-  return llvm::formatv(R"(
-  %{0}_empty = tensor.empty() : tensor<{1}xf32>
-  %{0}_wide = linalg.generic {{
-      indexing_maps = [affine_map<(a, b) -> (a, b)>,
-                       affine_map<(a, b) -> (a, b)>],
-      iterator_types = ["parallel", "parallel"]}
-      ins(%{0} : tensor<{1}x{2}>) outs(%{0}_empty : tensor<{1}xf32>) {{
-  ^bb0(%x: {2}, %y: f32):
-    %z = arith.extf %x : {2} to f32
-    linalg.yield %z : f32
-  } -> tensor<{1}xf32>
-)",
-                       name, shape, stored);
-}
-
 std::string printKernel(const TileCase &tiles) {
   std::string lhs = printShape(tiles.rows, tiles.terms, tiles.lhsIsTurned);
   std::string rhs = printShape(tiles.columns, tiles.terms, tiles.rhsIsTurned);
@@ -82,8 +52,8 @@ std::string printKernel(const TileCase &tiles) {
       "tensor<{1}x{3}>) -> tensor<{2}xf32> attributes {{hfta.kernel, "
       "hfta.ties = array<i64: -1>} {{\n",
       lhs, rhs, result, tiles.stored);
-  text += printOperand("lhs", lhs, tiles.stored);
-  text += printOperand("rhs", rhs, tiles.stored);
+  text += printWidened("lhs", lhs, tiles.stored);
+  text += printWidened("rhs", rhs, tiles.stored);
   text += llvm::formatv(R"(
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<{0}xf32>
@@ -113,108 +83,13 @@ std::string printKernel(const TileCase &tiles) {
   return text;
 }
 
-/// The kernel as warps and as warp groups compute it, in this process.
-class Kernels {
-public:
-  bool compile(const std::string &text);
-  /// Runs all blocks. False if threads wait for each other for ever.
-  bool run(const std::string &name, void *const *buffers);
-
-private:
-  LogicalResult lower();
-  void *find(const std::string &symbol);
-
-  MLIRContext context{[] {
-    DialectRegistry registry;
-    registerAllDialects(registry);
-    return registry;
-  }()};
-  OwningOpRef<ModuleOp> module;
-  std::unique_ptr<ExecutionEngine> engine;
-  BlockThreads blocks;
-};
-
-LogicalResult Kernels::lower() {
-  PassManager pm(&context);
-  pm.addPass(createHftaAddWarpGroupKernels());
-  pm.addPass(createHftaKernelsToThreads());
-  pm.addNestedPass<func::FuncOp>(createCanonicalizerPass());
-  pm.addNestedPass<func::FuncOp>(createCSEPass());
-  buildKernelFunctionsPipeline(pm);
-  pm.addPass(createHftaEmulateGpu());
-  return pm.run(*module);
-}
-
-void *Kernels::find(const std::string &symbol) {
-  llvm::Expected<void *> found = engine->lookup(symbol);
-  if (found)
-    return *found;
-  llvm::errs() << llvm::toString(found.takeError()) << "\n";
-  return nullptr;
-}
-
-bool Kernels::compile(const std::string &text) {
-  module = parseSourceString<ModuleOp>(text, &context);
-  if (!module || failed(lower()))
-    return false;
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
-  ExecutionEngineOptions options;
-  options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Default;
-  llvm::Expected<std::unique_ptr<ExecutionEngine>> made =
-      ExecutionEngine::create(*module, options);
-  if (!made) {
-    llvm::errs() << llvm::toString(made.takeError()) << "\n";
-    return false;
-  }
-  engine = std::move(*made);
-  return blocks.load(*engine);
-}
-
-bool Kernels::run(const std::string &name, void *const *buffers) {
-  auto entry = reinterpret_cast<hfta_kernel>(find(name + "/entry"));
-  auto function = module->lookupSymbol<LLVM::LLVMFuncOp>(name);
-  if (!entry || !function)
-    return false;
-  int64_t items = function->getAttrOfType<IntegerAttr>(kItemsAttrName).getInt();
-  int64_t threads =
-      function->getAttrOfType<IntegerAttr>(kBlockThreadsAttrName).getInt();
-  return blocks.run(entry, buffers, items, static_cast<unsigned>(threads));
-}
-
-/// A stored number, of few bits, which each format holds.
-void store(const std::string &type, float number, int64_t at, char *to) {
-  uint32_t bits;
-  std::memcpy(&bits, &number, sizeof(bits));
-  if (type == "f32") {
-    std::memcpy(to + 4 * at, &bits, 4);
-    return;
-  }
-  auto half = uint16_t(bits >> 16);
-  if (type == "f16") {
-    // 5 bits of exponent, and of the fraction the first ones.
-    int exponent = int(bits >> 23 & 0xFF) - 127 + 15;
-    half = number == 0
-               ? 0
-               : uint16_t((bits >> 31) << 15 | unsigned(exponent) << 10 |
-                          (bits >> 13 & 0x3FF));
-  }
-  std::memcpy(to + 2 * at, &half, 2);
-}
-
 class WarpGroupTiles : public testing::TestWithParam<TileCase> {};
 
 TEST_P(WarpGroupTiles, HaveTheBitsOfWarps) {
   const TileCase &tiles = GetParam();
-  tensor_cores::setChip(tensor_cores::Chip::get(9));
-  Kernels kernels;
+  TileKernels kernels;
   ASSERT_TRUE(kernels.compile(printKernel(tiles)));
-  // Of so different sizes that the order of terms changes bits.
   std::mt19937 random(1);
-  auto draw = [&] {
-    float size = std::ldexp(1.0F, int(random() % 8) - 4);
-    return (float(random() % 33) - 16) * size / 16;
-  };
   size_t bytes = tiles.stored == "f32" ? 4 : 2;
   std::vector<float> numbers[2];
   std::vector<char> operands[2];
@@ -224,19 +99,23 @@ TEST_P(WarpGroupTiles, HaveTheBitsOfWarps) {
     operands[side].resize(places[side] * tiles.terms * bytes);
     for (int64_t place = 0; place < places[side]; ++place)
       for (int64_t term = 0; term < tiles.terms; ++term) {
-        numbers[side].push_back(draw());
+        numbers[side].push_back(drawNumber(random));
         int64_t at = isTurned[side] ? term * places[side] + place
                                     : place * tiles.terms + term;
-        store(tiles.stored, numbers[side].back(), at, operands[side].data());
+        storeNumber(tiles.stored, numbers[side].back(), at,
+                    operands[side].data());
       }
   }
   std::vector<float> sums[2];
   for (std::vector<float> &own : sums)
     own.assign(tiles.rows * tiles.columns, NAN);
-  const char *names[2] = {"product", "product/warp_groups"};
   for (unsigned i = 0; i < 2; ++i) {
     void *buffers[] = {operands[0].data(), operands[1].data(), sums[i].data()};
-    ASSERT_TRUE(kernels.run(names[i], buffers)) << names[i];
+    size_t sizes[] = {operands[0].size(), operands[1].size(),
+                      sums[i].size() * sizeof(float)};
+    const char *name =
+        i == 0 ? TileKernels::kOfWarps : TileKernels::kOfWarpGroups;
+    ASSERT_TRUE(kernels.run(name, buffers, sizes)) << name;
   }
   EXPECT_EQ(0, std::memcmp(sums[0].data(), sums[1].data(),
                            sums[0].size() * sizeof(float)));
