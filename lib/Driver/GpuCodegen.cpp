@@ -38,7 +38,6 @@ void LLVMInitializeNVPTXAsmPrinter();
 }
 
 static constexpr llvm::StringLiteral kGpuTriple = "nvptx64-nvidia-cuda";
-static constexpr unsigned kSharedSpace = 3;
 /// What emulated images may use: fused multiply-adds without a call.
 static constexpr llvm::StringLiteral kEmulatedCpu = "x86-64-v3";
 
@@ -153,7 +152,7 @@ static LogicalResult checkParts(ModuleOp op, ArrayRef<Bitcode> parts) {
       return op.emitError() << llvm::toString(module.takeError());
     for (const llvm::GlobalValue &value : (*module)->global_values())
       if (value.isDeclaration() && !value.getName().starts_with("llvm.") &&
-          value.getAddressSpace() != kSharedSpace)
+          value.getAddressSpace() != kSharedAddressSpace)
         return op.emitError("a part of the kernels lacks '")
                << value.getName() << "'";
   }

@@ -11,6 +11,8 @@
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassOptions.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <limits>
 
 namespace mlir {
@@ -68,6 +70,8 @@ inline constexpr llvm::StringLiteral kWarpGroupsOfAttrName =
 /// as operands and results of it.
 inline constexpr llvm::StringLiteral kWaitAssembly =
     "wgmma.wait_group.sync.aligned 0;";
+/// NVVM's address space of what the threads of a block share.
+inline constexpr unsigned kSharedAddressSpace = 3;
 /// What those threads call that some of a block wait at, by a number and how
 /// many they are.
 inline constexpr llvm::StringLiteral kNumberedBarrierIntrinsic =
@@ -80,6 +84,10 @@ inline constexpr llvm::StringLiteral kNumberedBarrierIntrinsic =
 inline constexpr llvm::StringLiteral kTensorMapsAttrName = "hfta.tensor_maps";
 /// Of a map; behind all of them there is a number of 32 bits for each.
 inline constexpr int64_t kTensorMapBytes = emulated::kMapBytes;
+/// Of the block of so many maps.
+inline int64_t countMapBytes(int64_t maps) {
+  return llvm::alignTo(maps * (kTensorMapBytes + 4), emulated::kMapAlignment);
+}
 /// On entry points: how many maps there are in the last parameter.
 inline constexpr llvm::StringLiteral kMapCountAttrName = "hfta.map_count";
 /// On such kernels, and on their entry points: bytes of shared memory that are

@@ -48,9 +48,17 @@ Record TaskTables::getBinding(LaunchOp launch, size_t number,
       .set(&hfta_binding::reserved, 0);
 }
 
+/// One that a table has 32 bits for.
 static std::optional<int64_t> getNumber(DictionaryAttr of, StringRef name) {
   auto number = of.getAs<IntegerAttr>(name);
-  return number ? std::optional(number.getInt()) : std::nullopt;
+  bool fits = number && number.getType().isInteger(64) &&
+              number.getInt() >= 0 &&
+              number.getInt() <= std::numeric_limits<int32_t>::max();
+  return fits ? std::optional(number.getInt()) : std::nullopt;
+}
+
+static bool isBeyondTables(int64_t number) {
+  return number <= 0 || number > std::numeric_limits<int32_t>::max();
 }
 
 /// Nothing where it doesn't tell what a map has.
@@ -60,7 +68,7 @@ std::optional<Record> TaskTables::getMap(DictionaryAttr map) {
   SmallVector<ArrayRef<int64_t>> numbers;
   for (StringRef name : {"sizes", "strides", "box", "steps"}) {
     auto own = map.getAs<DenseI64ArrayAttr>(name);
-    if (!own ||
+    if (!own || llvm::any_of(own.asArrayRef(), isBeyondTables) ||
         (!numbers.empty() && own.asArrayRef().size() != numbers.front().size()))
       return std::nullopt;
     numbers.push_back(own.asArrayRef());

@@ -17,6 +17,28 @@ static FlatSymbolRefAttr getReplaced(Operation *function) {
   return function->getAttrOfType<FlatSymbolRefAttr>(kWarpGroupsOfAttrName);
 }
 
+/// Whether the last parameter is a block of as many maps as the function is
+/// said to have, which stays where hardware can read it.
+static bool endsWithMaps(LLVM::LLVMFuncOp function) {
+  unsigned parameters = function.getNumArguments();
+  if (parameters == 0)
+    return false;
+  auto get = [&](StringRef name) {
+    return function.getArgAttr(parameters - 1, name);
+  };
+  auto type =
+      dyn_cast_or_null<TypeAttr>(get(LLVM::LLVMDialect::getByValAttrName()));
+  auto bytes = type ? dyn_cast<LLVM::LLVMArrayType>(type.getValue()) : nullptr;
+  auto alignment =
+      dyn_cast_or_null<IntegerAttr>(get(LLVM::LLVMDialect::getAlignAttrName()));
+  auto count = function->getAttrOfType<IntegerAttr>(kMapCountAttrName);
+  return bytes && bytes.getElementType().isInteger(8) &&
+         static_cast<int64_t>(bytes.getNumElements()) ==
+             countMapBytes(count.getInt()) &&
+         alignment && alignment.getInt() == emulated::kMapAlignment &&
+         get(NVVM::NVVMDialect::getGridConstantAttrName());
+}
+
 /// Whether tensor maps, if the function has any, are its last parameter, and
 /// shared memory that is asked for is no more than a chip has.
 static bool hasSoundLaunch(LLVM::LLVMFuncOp function) {
@@ -27,13 +49,11 @@ static bool hasSoundLaunch(LLVM::LLVMFuncOp function) {
            (number && number.getType().isInteger(bits) && number.getInt() > 0 &&
             number.getInt() <= most);
   };
-  unsigned parameters = function.getNumArguments();
-  bool hasBlock = parameters > 0 &&
-                  function.getArgAttr(parameters - 1,
-                                      LLVM::LLVMDialect::getByValAttrName());
+  bool hasMaps = function->hasAttr(kMapCountAttrName);
   return isBelow(kMapCountAttrName, kMostMaps, /*bits=*/32) &&
          isBelow(kSharedBytesAttrName, kMostBytes, /*bits=*/64) &&
-         (hasBlock || !function->hasAttr(kMapCountAttrName));
+         (!hasMaps ||
+          (function->hasAttr(kSharedBytesAttrName) && endsWithMaps(function)));
 }
 
 /// Whether both have the same parameters, but for tensor maps behind them.

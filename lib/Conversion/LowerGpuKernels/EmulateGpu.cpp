@@ -15,9 +15,6 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// NVVM's address space of what the threads of a block share.
-static constexpr unsigned kSharedSpace = 3;
-
 /// Where a thread's register lies in the array.
 static std::optional<int32_t> findRegister(Operation *op) {
   return llvm::TypeSwitch<Operation *, std::optional<int32_t>>(op)
@@ -206,7 +203,7 @@ void EmulateGpuPass::shareMemory() {
   uint64_t bytes = 0;
   SmallVector<LLVM::GlobalOp> globals;
   for (auto global : getOperation().getOps<LLVM::GlobalOp>()) {
-    if (global.getAddrSpace() != kSharedSpace)
+    if (global.getAddrSpace() != kSharedAddressSpace)
       continue;
     globals.push_back(global);
     bytes =
@@ -223,7 +220,7 @@ void EmulateGpuPass::shareMemory() {
       createGlobal(emulated::kShared,
                    LLVM::LLVMArrayType::get(builder.getI8Type(),
                                             std::max<uint64_t>(bytes, 1)),
-                   Attribute(), kSharedSpace);
+                   Attribute(), kSharedAddressSpace);
   shared.setAlignment(emulated::kSharedAlignment);
   sharedName = shared.getSymNameAttr();
   llvm::SmallDenseSet<StringRef> names;
@@ -506,7 +503,8 @@ LogicalResult EmulateGpuPass::replaceProduct(NVVM::WgmmaMmaAsyncOp op) {
                                        op.getInouts().getType(), one);
   LLVM::StoreOp::create(builder, loc, op.getInouts(), place);
   Value shared = LLVM::AddressOfOp::create(
-      builder, loc, LLVM::LLVMPointerType::get(&getContext(), kSharedSpace),
+      builder, loc,
+      LLVM::LLVMPointerType::get(&getContext(), kSharedAddressSpace),
       sharedName);
   bool lhsTurned = op.getLayoutA() == NVVM::MMALayout::col;
   bool rhsTurned = op.getLayoutB() == NVVM::MMALayout::row;

@@ -172,17 +172,15 @@ LLVM::LLVMFuncOp EntryBuilder::createFunction() {
 
 /// They are in the parameter itself, where hardware reads them.
 void EntryBuilder::describeMaps(LLVM::LLVMFuncOp entry, unsigned argument) {
-  constexpr int64_t kAlignment = emulated::kMapAlignment, kNumberBytes = 4;
   auto count = static_cast<int64_t>(maps.size());
-  int64_t bytes =
-      llvm::alignTo(count * (kTensorMapBytes + kNumberBytes), kAlignment);
   auto set = [&](StringRef name, Attribute value) {
     entry.setArgAttr(argument, name, value);
   };
   set(LLVM::LLVMDialect::getByValAttrName(),
-      TypeAttr::get(LLVM::LLVMArrayType::get(builder.getI8Type(), bytes)));
+      TypeAttr::get(
+          LLVM::LLVMArrayType::get(builder.getI8Type(), countMapBytes(count))));
   set(LLVM::LLVMDialect::getAlignAttrName(),
-      builder.getI64IntegerAttr(kAlignment));
+      builder.getI64IntegerAttr(emulated::kMapAlignment));
   set(NVVM::NVVMDialect::getGridConstantAttrName(), builder.getUnitAttr());
   entry->setAttr(kMapCountAttrName,
                  builder.getI32IntegerAttr(static_cast<int32_t>(count)));
@@ -294,10 +292,9 @@ static DictionaryAttr describeLaunch(LLVM::LLVMFuncOp kernel) {
 /// may be more than a kernel has otherwise.
 static void askForSharedMemory(LLVM::LLVMFuncOp kernel,
                                const SymbolTable &symbols) {
-  constexpr unsigned kSharedSpace = 3;
   kernel.walk([&](LLVM::AddressOfOp op) {
     auto global = symbols.lookup<LLVM::GlobalOp>(op.getGlobalName());
-    if (!global || global.getAddrSpace() != kSharedSpace)
+    if (!global || global.getAddrSpace() != kSharedAddressSpace)
       return;
     Type byte = IntegerType::get(kernel.getContext(), 8);
     global.setGlobalType(LLVM::LLVMArrayType::get(byte, 0));

@@ -20,9 +20,8 @@ using namespace mlir::hfta;
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// NVVM's address space of it.
 static Attribute getSharedSpace(MLIRContext *context) {
-  return IntegerAttr::get(IntegerType::get(context, 64), 3);
+  return IntegerAttr::get(IntegerType::get(context, 64), kSharedAddressSpace);
 }
 
 static MemRefType getBytesType(int64_t bytes, MLIRContext *context) {
@@ -59,7 +58,12 @@ Value SharedMemory::allocate(Location loc, ArrayRef<int64_t> shape,
 
 Value SharedMemory::share(Location loc, ArrayRef<int64_t> shape,
                           Type elementType, int64_t offset) {
-  return view(loc, getSharedType(shape, elementType), offset);
+  return view(loc, getSharedType(shape, elementType), kept + offset);
+}
+
+void SharedMemory::keep(int64_t alignment) {
+  align(alignment);
+  kept = bytes = llvm::alignTo(bytes, alignment);
 }
 
 int64_t SharedMemory::countBytes(ArrayRef<int64_t> shape, Type elementType) {

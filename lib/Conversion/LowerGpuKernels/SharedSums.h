@@ -30,9 +30,13 @@ public:
 
   /// A part that nothing else gets. Built at the kernel's beginning.
   Value allocate(Location loc, ArrayRef<int64_t> shape, Type elementType);
-  /// The first bytes, or those behind so many, whoever has got them.
+  /// The first bytes, or those behind so many, whoever has got them, but for
+  /// what is kept.
   Value share(Location loc, ArrayRef<int64_t> shape, Type elementType,
               int64_t offset = 0);
+  /// Keeps what has been allocated by now from being shared. What follows
+  /// begins at a multiple of so many bytes.
+  void keep(int64_t alignment);
   /// What has been allocated, as neighbours of another type.
   Value viewAs(Value part, Type elementType);
   /// Lets all of it begin at a multiple of so many bytes, a power of two.
@@ -55,7 +59,7 @@ private:
 
   func::FuncOp kernel;
   SmallVector<Operation *> views;
-  int64_t bytes = 0, alignment = kAlignment;
+  int64_t bytes = 0, kept = 0, alignment = kAlignment;
   int64_t threads = 0; ///< 0: all
 };
 

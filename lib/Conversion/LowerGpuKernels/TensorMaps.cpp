@@ -348,7 +348,7 @@ bool BoxFinder::add(const Dimension &dimension, TensorMap &map) {
     if (index != next || box > 1 || factor < 0)
       return false;
     step = factor;
-    box = (range.count - 1) * factor + 1;
+    box = range.count * factor;
   }
   next += box > 1;
   bool isSound =

@@ -27,8 +27,8 @@ struct TensorMap {
   unsigned argument;
   int64_t elementBytes;
   SmallVector<int64_t> sizes, strides; ///< the latter in bytes
-  /// From the box's first element to its last one, and by how much neighbours
-  /// in it differ.
+  /// By how much neighbours in the box differ, and so much times as many as
+  /// there are.
   SmallVector<int64_t> box, steps;
   /// The numbers of the box's first element, of those that the op's loops begin
   /// with; may be beyond the tensor, which has zeros there.

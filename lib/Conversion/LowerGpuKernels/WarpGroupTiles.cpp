@@ -34,7 +34,6 @@ static constexpr int64_t kColumnUnit = 8, kMostColumns = 256;
 /// Of a row; and rows after which its units are turned the same again.
 static constexpr int64_t kLeastRowBytes = 32, kMostRowBytes = 128,
                          kPatternRows = 8;
-static constexpr int64_t kPatternBytes = kMostRowBytes * kPatternRows;
 /// In which descriptors count.
 static constexpr int64_t kUnitBytes = 16;
 

@@ -27,6 +27,9 @@ public:
                                             const KernelProduct &product);
 
 protected:
+  /// After which rows' units are turned the same again.
+  static constexpr int64_t kPatternBytes = 1024;
+
   /// Neighbours in memory that are a row of what is shared, where rows are a
   /// term's places.
   static int64_t countRowPlaces(const ProductTile &tile, unsigned operand,

@@ -27,7 +27,8 @@ static constexpr int64_t kMostBytes = 96 * 1024;
 static constexpr int64_t kMostBuffers = 4, kEnoughBuffers = 3;
 /// How many times the terms of a step without a producer one has at most.
 static constexpr int64_t kMostTerms = 4;
-static constexpr unsigned kSharedSpace = 3, kClusterSpace = 7;
+/// NVVM's address space of the memory of some blocks, of which each has a part.
+static constexpr unsigned kClusterSpace = 7;
 
 //===----------------------------------------------------------------------===//
 // Which tiles
@@ -126,11 +127,14 @@ static Value toWord(OpBuilder &builder, Location loc, Value index) {
   return arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
 }
 
+/// Nothing else may be stored where barriers are, even when they aren't needed
+/// any more.
 void WarpSpecializedTiles::allocate() {
-  WarpGroupTiles::allocate();
   for (Value *barriers : {&full, &empty})
     *barriers =
         memory.allocate(loc, {specialization.buffers}, builder.getI64Type());
+  memory.keep(kPatternBytes);
+  WarpGroupTiles::allocate();
 }
 
 Value WarpSpecializedTiles::isThread(arith::CmpIPredicate predicate,
@@ -143,7 +147,8 @@ Value WarpSpecializedTiles::isThread(arith::CmpIPredicate predicate,
 /// Memory becomes a pointer when kernels become functions of LLVM's.
 Value WarpSpecializedTiles::findAddress(Value memory, Value bytes) {
   toEnd();
-  Type pointer = LLVM::LLVMPointerType::get(builder.getContext(), kSharedSpace);
+  Type pointer =
+      LLVM::LLVMPointerType::get(builder.getContext(), kSharedAddressSpace);
   Value begin =
       UnrealizedConversionCastOp::create(builder, loc, pointer, memory)
           .getResult(0);
@@ -184,7 +189,7 @@ void WarpSpecializedTiles::initialize() {
 }
 
 void WarpSpecializedTiles::waitFor(Value barriers, Value step, bool isBefore) {
-  // As long as a thread may be suspended before it looks again, nanoseconds.
+  // Nanoseconds, for which a thread may be suspended before it looks again.
   constexpr int64_t kTicks = 10'000'000;
   Value barrier = findBarrier(barriers, step);
   Value parity = apply(
@@ -195,8 +200,9 @@ void WarpSpecializedTiles::waitFor(Value barriers, Value step, bool isBefore) {
                                         constant(builder, loc, kTicks));
 }
 
-/// Of a step that a warp's threads have read, one of them says so.
-void WarpSpecializedTiles::release(Value step) {
+/// A warp's threads have read the step before this one, if there is one: one of
+/// them says so.
+void WarpSpecializedTiles::releaseBefore(Value step) {
   Value lane = apply(d0 % kWarp, inBlock), none = puller.index(0);
   Value before = apply(d0 - 1, step);
   toEnd();
@@ -330,7 +336,7 @@ LogicalResult WarpSpecializedTiles::addAll(SmallVector<Value> &sums) {
   Value begun = begin(step, pack(SmallVector<Value>(loop.getRegionIterArgs())));
   toEnd();
   NVVM::WgmmaWaitGroupSyncOp::create(builder, loc, /*group=*/1);
-  release(step);
+  releaseBefore(step);
   SmallVector<Value> own = unpack(begun);
   scf::YieldOp::create(builder, loc, own);
   puller.leave();

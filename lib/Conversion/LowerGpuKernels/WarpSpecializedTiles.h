@@ -17,7 +17,7 @@ namespace mlir::hfta {
 
 /// How a block computes its tile so.
 struct WarpSpecialization {
-  ProductTile tile; ///< with as many terms at a time as fit, or more
+  ProductTile tile; ///< of other terms at a time than for other chips, perhaps
   std::array<TensorMap, 2> maps;
   int64_t buffers;
 
@@ -75,7 +75,7 @@ private:
   void copy(const Side &side, int64_t ofGroup, Value step);
   SmallVector<unsigned> findLong(ArrayRef<unsigned> loops);
   void copyBox(const Side &side, Value to, ArrayRef<Value> loops, Value step);
-  void release(Value step);
+  void releaseBefore(Value step);
 
   const WarpSpecialization &specialization;
   Value maps;

@@ -178,8 +178,7 @@ typedef struct hfta_binding {
 typedef struct hfta_map_dimension {
   uint64_t size;
   uint64_t stride; ///< bytes; of the first dimension: an element's
-  uint32_t box;    ///< a box's extent in the tensor, from its first element to
-                   ///< its last one inclusive
+  uint32_t box;    ///< how many elements a box has along it, times the step
   uint32_t step;   ///< a box has every so many'th element; of the first
                    ///< dimension 1
 } hfta_map_dimension;

@@ -221,12 +221,13 @@ static bool is_sound_map(const hfta_launch *launch,
 }
 
 static bool has_sound_groups(const hfta_launch *launch) {
-  enum { MOST_THREADS = 1024 };
+  enum { MOST_THREADS = 1024, MOST_BYTES = 227 * 1024 };
   const hfta_warp_group_launch *groups = launch->warp_groups;
   if (!groups)
     return true;
   bool sound = groups->block_threads > 0 &&
                groups->block_threads <= MOST_THREADS &&
+               groups->shared_bytes <= MOST_BYTES &&
                (groups->map_count == 0 || groups->maps);
   for (uint32_t i = 0; sound && i < groups->map_count; ++i)
     sound = is_sound_map(launch, &groups->maps[i]);

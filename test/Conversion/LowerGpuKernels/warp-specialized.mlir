@@ -9,7 +9,7 @@
 // the tile for other chips, and there are four buffers, of 24 KiB each.
 // CHECK: func.func private @"kernel/conv/warp_groups"(
 // CHECK-SAME: %[[MAPS:[^:, ]+]]: !llvm.ptr) attributes {hfta.block_threads = 288 : i64, hfta.items = 1152 : i64
-// CHECK-SAME: hfta.shared_bytes = 98368 : i64
+// CHECK-SAME: hfta.shared_bytes = 99328 : i64
 // CHECK-SAME: hfta.tensor_maps = [{argument = 0 : i64, box = array<i64: 64, 8, 8, 1>, element_bytes = 2 : i64, sizes = array<i64: 64, 8, 8, 4>, steps = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 128, 1024, 8192>}
 // CHECK-SAME: {argument = 1 : i64, box = array<i64: 64, 128>, element_bytes = 2 : i64, sizes = array<i64: 576, 128>, steps = array<i64: 1, 1>, strides = array<i64: 2, 1152>}]
 
@@ -64,12 +64,12 @@
 
 // The maps are the entry's last parameter, where hardware reads them; memory is asked for.
 // ENTRY: llvm.func internal @"kernel/conv"
-// ENTRY-SAME: hfta.warp_group_launch = {hfta.block_threads = 288 : i64, hfta.shared_bytes = 98368 : i64, hfta.tensor_maps = [{argument = 0
+// ENTRY-SAME: hfta.warp_group_launch = {hfta.block_threads = 288 : i64, hfta.shared_bytes = 99328 : i64, hfta.tensor_maps = [{argument = 0
 // ENTRY: llvm.mlir.global external @shared_{{[0-9]+}}() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
 // ENTRY: llvm.func @conv$warp_groups(
-// ENTRY-SAME: {llvm.align = 64 : i64, llvm.byval = !llvm.array<320 x i8>, nvvm.grid_constant}) attributes {hfta.map_count = 2 : i32, hfta.shared_bytes = 98368 : i64, hfta.warp_groups_of = @conv, nvvm.kernel, nvvm.maxntid = array<i32: 288>}
+// ENTRY-SAME: {llvm.align = 64 : i64, llvm.byval = !llvm.array<320 x i8>, nvvm.grid_constant}) attributes {hfta.map_count = 2 : i32, hfta.shared_bytes = 99328 : i64, hfta.warp_groups_of = @conv, nvvm.kernel, nvvm.maxntid = array<i32: 288>}
 
-// EMULATED-DAG: llvm.mlir.global external constant @hfta_emulated_shared_bytes(98368 : i64)
+// EMULATED-DAG: llvm.mlir.global external constant @hfta_emulated_shared_bytes(99328 : i64)
 // EMULATED-DAG: llvm.mlir.global external constant @conv$maps(2 : i32)
 // EMULATED: llvm.func internal @conv(
 // EMULATED-NOT: llvm.byval
