@@ -8,9 +8,6 @@ library."""
 
 import ctypes
 import os
-import re
-import shutil
-import subprocess
 
 from cuda_work import NEAR, RATES, STEPS, CudaWork, make_job
 from harness import COPIES, checkpoint, copy_file, expect_equal, read_safetensors, run
@@ -177,27 +174,6 @@ class Check(CudaWork):
             expect_equal("this machine has no driver for NVIDIA GPUs: libcuda.so.1" in text,
                          True, text)
 
-    def check_failures(self, gpu):
-        """The first call of each function that fails, and one in a later step."""
-        folder = self.folder / "failed"
-        for call in CALLS:
-            for number in (1, 40):
-                shutil.rmtree(folder, ignore_errors=True)
-                result = subprocess.run(
-                    [gpu, "train", "--data", self.folder, "--checkpoint", folder,
-                     "--no-progress", "--overwrite"], text=True,
-                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                    env=self.environment(fail=f"{call}:{number}"))
-                text = result.stdout
-                if number > 1 and result.returncode == 0:
-                    continue
-                expect_equal(result.returncode, 70, f"{call}: {text!r}")
-                expect_equal(len(re.findall("error:", text)), 1, f"{call}: {text!r}")
-                expect_equal(call in text and "CUDA_ERROR_UNKNOWN" in text, True, text)
-                left = sorted(path.name for path in folder.glob("*"))
-                expect_equal(left, [], f"what {call} leaves")
-        print("told: each call of the driver that fails")
-
 
 def main():
     check = Check()
@@ -215,7 +191,7 @@ def main():
     check.check_library(expected)
     check.check_several()
     check.check_messages(chips, check.folder / "mlp-f32-cpu")
-    check.check_failures(gpu)
+    check.expect_failures(gpu, CALLS)
 
 
 main()

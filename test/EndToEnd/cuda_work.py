@@ -3,6 +3,9 @@ have what kernels, streams and graphs can differ in. Needs only Python's standar
 library."""
 
 import os
+import re
+import shutil
+import subprocess
 
 import harness
 from harness import (COPIES, MODELS, Work, checkpoint, copy_file, expect_equal,
@@ -126,6 +129,28 @@ class CudaWork:
         text = run(binary, "train", "--data", self.folder, "--checkpoint", folder,
                    "--no-progress", *flags, code=code, env=self.environment(**more))
         return text if code else folder
+
+    def expect_failures(self, binary, calls, **more):
+        """The first of each of these calls of the driver that fails, and one in a later
+        step: one message, the code, and no checkpoint."""
+        folder = self.folder / "failed"
+        for call in calls:
+            for number in (1, 40):
+                shutil.rmtree(folder, ignore_errors=True)
+                result = subprocess.run(
+                    [binary, "train", "--data", self.folder, "--checkpoint", folder,
+                     "--no-progress", "--overwrite"], text=True,
+                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                    env=self.environment(fail=f"{call}:{number}", **more))
+                text = result.stdout
+                if number > 1 and result.returncode == 0:
+                    continue
+                expect_equal(result.returncode, 70, f"{call}: {text!r}")
+                expect_equal(len(re.findall("error:", text)), 1, f"{call}: {text!r}")
+                expect_equal(call in text and "CUDA_ERROR_UNKNOWN" in text, True, text)
+                left = sorted(path.name for path in folder.glob("*"))
+                expect_equal(left, [], f"what {call} leaves")
+        print(f"told: each of {len(calls)} calls of the driver that fails")
 
     def expect_near(self, mine, theirs, what, limit):
         for copy in range(COPIES):
