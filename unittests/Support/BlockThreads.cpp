@@ -4,7 +4,10 @@
 #include "Fibers.h"
 #include "ThreadCalls.h"
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
+#include <random>
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -19,7 +22,8 @@ bool BlockThreads::load(ExecutionEngine &engine) {
   };
   shared = static_cast<char *>(find(emulated::kShared));
   auto *bytes = static_cast<uint64_t *>(find(emulated::kSharedBytes));
-  if (!shared || !bytes)
+  registers = static_cast<uint32_t *>(find(emulated::kRegisters));
+  if (!shared || !bytes || !registers)
     return false;
   sharedBytes = *bytes;
   for (const emulation::ThreadCall &call : emulation::getThreadCalls()) {
@@ -32,40 +36,62 @@ bool BlockThreads::load(ExecutionEngine &engine) {
 }
 
 namespace {
-/// A block that runs.
-struct RunningBlock {
-  hfta_kernel kernel;
-  void *const *buffers;
-  void *scratch;
+/// A block that runs, and in which order its threads do.
+class RunningBlock {
+public:
+  RunningBlock(const BlockRun &blocks, int64_t first)
+      : blocks(blocks), first(first), order(blocks.threads),
+        next(blocks.threads),
+        random(blocks.seed + static_cast<uint32_t>(first)) {
+    std::iota(order.rbegin(), order.rend(), 0);
+  }
+
+  void runThread() const {
+    blocks.kernel(blocks.buffers, first + current, blocks.last);
+  }
+
+  /// The last one first: what a thread wrote too late isn't there. Or else in
+  /// another order each time.
+  unsigned chooseThread() {
+    if (next == blocks.threads) {
+      next = 0;
+      if (blocks.seed != 0)
+        std::shuffle(order.begin(), order.end(), random);
+    }
+    return current = order[next++];
+  }
+
+private:
+  const BlockRun &blocks;
   int64_t first; ///< item
-  unsigned threads, next, current;
+  std::vector<unsigned> order;
+  unsigned next, current = 0;
+  std::mt19937 random;
 };
 } // namespace
 
 static void runThread(void *argument) {
-  auto *block = static_cast<RunningBlock *>(argument);
-  block->kernel(block->buffers, block->first + block->current, block->scratch);
+  static_cast<RunningBlock *>(argument)->runThread();
 }
 
-/// The last one first: what a thread wrote too late isn't there.
 static unsigned chooseThread(void *argument) {
-  auto *block = static_cast<RunningBlock *>(argument);
-  block->current = block->threads - 1 - block->next;
-  block->next = (block->next + 1) % block->threads;
-  return block->current;
+  return static_cast<RunningBlock *>(argument)->chooseThread();
 }
 
-bool BlockThreads::run(hfta_kernel kernel, void *const *buffers, int64_t items,
-                       unsigned threads, void *scratch) const {
-  for (int64_t item = 0; item < items; item += threads) {
+bool BlockThreads::run(const BlockRun &blocks) const {
+  registers[emulated::kBlockZ] = blocks.copy;
+  for (int64_t item = 0; item < blocks.items; item += blocks.threads) {
     std::memset(shared, 0xFF, sharedBytes);
     async_copies::forget();
     bulk_copies::forget();
     warp_groups::forget();
-    RunningBlock block = {kernel, buffers, scratch, item, threads, 0, 0};
-    if (!fibers::run(threads, runThread, chooseThread, &block) ||
-        !bulk_copies::areMade())
+    RunningBlock block(blocks, item);
+    if (!fibers::run(blocks.threads, runThread, chooseThread, &block) ||
+        !bulk_copies::areMade()) {
+      if (const char *failure = fibers::getFailure())
+        llvm::errs() << "a thread " << failure << "\n";
       return false;
+    }
   }
   return true;
 }
@@ -75,7 +101,7 @@ bool BlockThreads::runFor(const hfta_task_call &call, const hfta_launch &launch,
   void *buffers[HFTA_MAX_BINDINGS];
   for (uint32_t i = 0; i < launch.binding_count; ++i)
     buffers[i] = hfta_call_address(&call, &launch, i, position);
-  return run(launch.kernel, buffers, launch.items, launch.block_threads);
+  return run({launch.kernel, buffers, launch.items, launch.block_threads});
 }
 
 bool BlockThreads::run(const hfta_task_call &call,

@@ -1,68 +1,50 @@
-//===- TileKernels.cpp - Products' tiles in this process ------------------===//
+//===- TileKernels.cpp - Products by warps and by warp groups -------------===//
 
 #include "TileKernels.h"
-
+#include "BlockThreads.h"
 #include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/InitAll.h"
+#include "ProductSums.h"
 #include "TensorCores.h"
 #include "TensorMaps.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
-#include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/TargetSelect.h"
+#include "gtest/gtest.h"
+
+extern "C" {
+#include "device/cuda_maps.h"
+}
 
 #include <cmath>
 #include <cstring>
+#include <random>
 
 using namespace mlir;
 using namespace mlir::hfta;
 
-std::string hfta::printWidened(const std::string &name,
-                               const std::string &shape,
-                               const std::string &stored) {
-  if (stored == "f32")
-    return "";
-  std::string dims, kinds;
-  auto rank = llvm::count(shape, 'x') + 1;
-  for (ptrdiff_t i = 0; i < rank; ++i) {
-    dims += (i > 0 ? ", d" : "d") + std::to_string(i);
-    kinds += i > 0 ? ", \"parallel\"" : "\"parallel\"";
-  }
-  return llvm::formatv(R"(
-  %{0}_empty = tensor.empty() : tensor<{1}xf32>
-  %{0}_wide = linalg.generic {{
-      indexing_maps = [affine_map<({3}) -> ({3})>,
-                       affine_map<({3}) -> ({3})>],
-      iterator_types = [{4}]}
-      ins(%{0} : tensor<{1}x{2}>) outs(%{0}_empty : tensor<{1}xf32>) {{
-  ^bb0(%x: {2}, %y: f32):
-    %z = arith.extf %x : {2} to f32
-    linalg.yield %z : f32
-  } -> tensor<{1}xf32>
-)",
-                       name, shape, stored, dims, kinds);
-}
+static constexpr char kWarps[] = "product",
+                      kWarpGroups[] = "product/warp_groups";
 
-float hfta::drawNumber(std::mt19937 &random) {
-  float size = std::ldexp(1.0F, int(random() % 8) - 4);
-  return (float(random() % 33) - 16) * size / 16;
-}
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
 
-void hfta::storeNumber(const std::string &type, float number, int64_t at,
-                       char *to) {
+/// A stored number, of few bits, which each format holds.
+static void store(Type type, float number, int64_t at, char *to) {
   uint32_t bits;
   std::memcpy(&bits, &number, sizeof(bits));
-  if (type == "f32") {
+  if (type.isF32()) {
     std::memcpy(to + 4 * at, &bits, 4);
     return;
   }
   auto half = uint16_t(bits >> 16);
-  if (type == "f16") {
+  if (type.isF16()) {
     // 5 bits of exponent, and of the fraction the first ones.
     int exponent = int(bits >> 23 & 0xFF) - 127 + 15;
     half = number == 0
@@ -73,20 +55,105 @@ void hfta::storeNumber(const std::string &type, float number, int64_t at,
   std::memcpy(to + 2 * at, &half, 2);
 }
 
-//===----------------------------------------------------------------------===//
-// Compiling
-//===----------------------------------------------------------------------===//
+namespace {
+/// An argument's copies, with what is no number before, behind and between
+/// them.
+class ArgumentMemory {
+public:
+  ArgumentMemory(RankedTensorType type, int64_t copies, std::mt19937 &random);
 
-TileKernels::TileKernels()
-    : context([] {
-        DialectRegistry registry;
-        registerAllDialects(registry);
-        return registry;
-      }()) {
-  tensor_cores::setChip(tensor_cores::Chip::get(9));
+  char *getAddress(int64_t copy) { return begin + copy * stride; }
+  /// From copy to copy; 0: there is one for all.
+  uint64_t getStride() const { return stride; }
+  const std::vector<float> &getFirst() const { return first; }
+
+private:
+  static constexpr uint64_t kGap = 256; ///< bytes, to which copies are aligned
+  std::vector<char> bytes;
+  char *begin;
+  uint64_t stride = 0;
+  std::vector<float> first; ///< numbers of the first copy
+};
+} // namespace
+
+/// Numbers of so different sizes that the order of terms changes bits.
+static float draw(std::mt19937 &random) {
+  float size = std::ldexp(1.0F, int(random() % 8) - 4);
+  return (float(random() % 33) - 16) * size / 16;
 }
 
-LogicalResult TileKernels::lower() {
+ArgumentMemory::ArgumentMemory(RankedTensorType type, int64_t copies,
+                               std::mt19937 &random) {
+  Type element = type.getElementType();
+  int64_t count = type.getNumElements();
+  uint64_t own = count * element.getIntOrFloatBitWidth() / 8;
+  uint64_t distance = (own + 2 * kGap - 1) / kGap * kGap;
+  bytes.assign((copies + 2) * distance, char(0xFF));
+  begin = reinterpret_cast<char *>(
+      (reinterpret_cast<uintptr_t>(bytes.data()) + distance + kGap - 1) / kGap *
+      kGap);
+  stride = copies > 1 ? distance : 0;
+  for (int64_t copy = 0; copy < copies; ++copy)
+    for (int64_t at = 0; at < count; ++at) {
+      float number = draw(random);
+      store(element, number, at, getAddress(copy));
+      if (copy == 0)
+        first.push_back(number);
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Of the block that a kernel is given.
+struct alignas(HFTA_CUDA_MAP_ALIGNMENT) MapUnit {
+  char bytes[HFTA_CUDA_MAP_ALIGNMENT];
+};
+
+/// The kernel as warps and as warp groups compute it, in this process.
+class Kernels {
+public:
+  bool compile(const std::string &text);
+  bool hasMaps() const { return getMaps() != nullptr; }
+  /// Runs all blocks of each copy. False if threads wait for each other for
+  /// ever.
+  bool run(const std::string &name, MutableArrayRef<ArgumentMemory> arguments,
+           uint32_t seed, std::vector<std::vector<float>> &results);
+
+  /// As it was before it was lowered.
+  func::FuncOp getKernel() const {
+    return original.get().lookupSymbol<func::FuncOp>(kWarps);
+  }
+
+private:
+  LogicalResult lower();
+  void *find(const std::string &symbol);
+  ArrayAttr getMaps() const;
+  bool makeMaps(MutableArrayRef<ArgumentMemory> arguments, uint64_t copies,
+                std::vector<MapUnit> &block) const;
+
+  MLIRContext context{[] {
+    DialectRegistry registry;
+    registerAllDialects(registry);
+    return registry;
+  }()};
+  OwningOpRef<ModuleOp> original, module;
+  std::unique_ptr<ExecutionEngine> engine;
+  BlockThreads blocks;
+};
+
+/// A map as a program's table has it.
+struct MapOfTable {
+  explicit MapOfTable(DictionaryAttr map);
+
+  uint32_t argument, elementBytes;
+  std::vector<hfta_map_dimension> dimensions;
+};
+} // namespace
+
+LogicalResult Kernels::lower() {
   PassManager pm(&context);
   pm.addPass(createHftaAddWarpGroupKernels());
   pm.addPass(createHftaKernelsToThreads());
@@ -97,7 +164,7 @@ LogicalResult TileKernels::lower() {
   return pm.run(*module);
 }
 
-void *TileKernels::find(const std::string &symbol) {
+void *Kernels::find(const std::string &symbol) {
   llvm::Expected<void *> found = engine->lookup(symbol);
   if (found)
     return *found;
@@ -105,9 +172,18 @@ void *TileKernels::find(const std::string &symbol) {
   return nullptr;
 }
 
-bool TileKernels::compile(const std::string &text) {
-  module = parseSourceString<ModuleOp>(text, &context);
-  if (!module || failed(lower()))
+ArrayAttr Kernels::getMaps() const {
+  auto function = module.get().lookupSymbol<LLVM::LLVMFuncOp>(kWarpGroups);
+  return function ? function->getAttrOfType<ArrayAttr>(kTensorMapsAttrName)
+                  : ArrayAttr();
+}
+
+bool Kernels::compile(const std::string &text) {
+  original = parseSourceString<ModuleOp>(text, &context);
+  if (!original)
+    return false;
+  module = original->clone();
+  if (failed(lower()))
     return false;
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
@@ -123,79 +199,136 @@ bool TileKernels::compile(const std::string &text) {
   return blocks.load(*engine);
 }
 
-LLVM::LLVMFuncOp TileKernels::findFunction(const std::string &name) const {
-  return const_cast<OwningOpRef<ModuleOp> &>(module)
-      ->lookupSymbol<LLVM::LLVMFuncOp>(name);
-}
-
-bool TileKernels::hasMaps() const {
-  LLVM::LLVMFuncOp function = findFunction(kOfWarpGroups);
-  return function && function->hasAttr(kTensorMapsAttrName);
-}
-
 //===----------------------------------------------------------------------===//
-// Running
+// Maps
 //===----------------------------------------------------------------------===//
 
-std::vector<TileKernels::MapBytes>
-TileKernels::makeMaps(LLVM::LLVMFuncOp function, ArrayRef<void *> operands,
-                      ArrayRef<size_t> bytes, unsigned copies) const {
-  std::vector<MapBytes> block;
-  auto all = function->getAttrOfType<ArrayAttr>(kTensorMapsAttrName);
-  if (!all)
-    return block;
-  block.resize(
-      llvm::divideCeil(all.size() * (kTensorMapBytes + 4), sizeof(MapBytes)));
-  auto *begin = reinterpret_cast<char *>(block.data());
-  uint32_t isApart = copies > 1 ? 1 : 0;
-  for (auto [number, attribute] : llvm::enumerate(all)) {
-    auto row = cast<DictionaryAttr>(attribute);
-    auto read = [&](StringRef name) {
-      return row.getAs<DenseI64ArrayAttr>(name).asArrayRef();
-    };
-    int64_t operand = row.getAs<IntegerAttr>("argument").getInt();
-    tensor_maps::Map map = {};
-    map.address = reinterpret_cast<uint64_t>(operands[operand]);
-    map.elementBytes =
-        uint32_t(row.getAs<IntegerAttr>("element_bytes").getInt());
-    map.rank = uint32_t(read("sizes").size()) + 1;
-    for (size_t i = 0; i + 1 < map.rank; ++i) {
-      map.sizes[i] = read("sizes")[i];
-      map.strides[i] = read("strides")[i];
-      map.box[i] = read("box")[i];
-      map.steps[i] = read("steps")[i];
-    }
-    map.sizes[map.rank - 1] = copies;
-    map.strides[map.rank - 1] = bytes[operand];
-    map.box[map.rank - 1] = map.steps[map.rank - 1] = 1;
-    map.swizzleBytes = map.box[0] * map.elementBytes;
-    if (!tensor_maps::encode(map, begin + number * kTensorMapBytes))
-      llvm::report_fatal_error("the driver would refuse a tensor map");
-    std::memcpy(begin + all.size() * kTensorMapBytes + 4 * number, &isApart,
-                sizeof(isApart));
+MapOfTable::MapOfTable(DictionaryAttr map)
+    : argument(uint32_t(map.getAs<IntegerAttr>("argument").getInt())),
+      elementBytes(uint32_t(map.getAs<IntegerAttr>("element_bytes").getInt())) {
+  auto get = [&](StringRef name) {
+    return map.getAs<DenseI64ArrayAttr>(name).asArrayRef();
+  };
+  for (auto [size, stride, box, step] :
+       llvm::zip_equal(get("sizes"), get("strides"), get("box"), get("steps")))
+    dimensions.push_back(
+        {uint64_t(size), uint64_t(stride), uint32_t(box), uint32_t(step)});
+}
+
+static hfta_cu_result encode(hfta_cu_tensor_map *map, int type, uint32_t rank,
+                             void *address, const uint64_t *sizes,
+                             const uint64_t *strides, const uint32_t *box,
+                             const uint32_t *steps, int interleave, int swizzle,
+                             int promotion, int fill) {
+  return tensor_maps::encodeTiled(map, type, rank, address, sizes, strides, box,
+                                  steps, interleave, swizzle, promotion, fill);
+}
+
+/// By what the runtime does before it launches the kernel.
+bool Kernels::makeMaps(MutableArrayRef<ArgumentMemory> arguments,
+                       uint64_t copies, std::vector<MapUnit> &block) const {
+  std::vector<MapOfTable> own;
+  std::vector<hfta_tensor_map> maps;
+  for (auto map : getMaps().getAsRange<DictionaryAttr>())
+    own.emplace_back(map);
+  for (const MapOfTable &map : own)
+    maps.push_back({map.argument, map.elementBytes,
+                    uint32_t(map.dimensions.size()), 0, map.dimensions.data()});
+  std::vector<uint64_t> parameters;
+  for (ArgumentMemory &argument : arguments) {
+    parameters.push_back(reinterpret_cast<uint64_t>(argument.getAddress(0)));
+    parameters.push_back(argument.getStride());
   }
-  return block;
+  hfta_warp_group_launch groups = {};
+  groups.maps = maps.data();
+  groups.map_count = uint32_t(maps.size());
+  hfta_launch launch = {};
+  launch.warp_groups = &groups;
+  hfta_cuda cuda = {};
+  cuda.tensor_map_encode = encode;
+  block.resize(hfta_cuda_map_bytes(groups.map_count) / sizeof(MapUnit));
+  return hfta_cuda_make_maps(&cuda, &launch, parameters.data(), copies,
+                             block.data()) == 0;
 }
 
-bool TileKernels::run(const std::string &name, ArrayRef<void *> operands,
-                      ArrayRef<size_t> bytes, unsigned copies) {
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+bool Kernels::run(const std::string &name,
+                  MutableArrayRef<ArgumentMemory> arguments, uint32_t seed,
+                  std::vector<std::vector<float>> &results) {
   auto entry = reinterpret_cast<hfta_kernel>(find(name + "/entry"));
-  auto *registers = static_cast<uint32_t *>(find(emulated::kRegisters));
-  LLVM::LLVMFuncOp function = findFunction(name);
-  if (!entry || !registers || !function)
+  auto function = module->lookupSymbol<LLVM::LLVMFuncOp>(name);
+  if (!entry || !function)
     return false;
-  int64_t items = function->getAttrOfType<IntegerAttr>(kItemsAttrName).getInt();
-  int64_t threads =
-      function->getAttrOfType<IntegerAttr>(kBlockThreadsAttrName).getInt();
-  std::vector<MapBytes> maps = makeMaps(function, operands, bytes, copies);
-  for (unsigned copy = 0; copy < copies; ++copy) {
-    registers[emulated::kBlockZ] = copy;
-    SmallVector<void *> own;
-    for (auto [operand, size] : llvm::zip(operands, bytes))
-      own.push_back(static_cast<char *>(operand) + copy * size);
-    if (!blocks.run(entry, own.data(), items, static_cast<unsigned>(threads),
-                    maps.data()))
+  auto getNumber = [&](StringRef attribute) {
+    return function->getAttrOfType<IntegerAttr>(attribute).getInt();
+  };
+  std::vector<MapUnit> maps;
+  if (function->hasAttr(kTensorMapsAttrName) &&
+      !makeMaps(arguments, results.size(), maps))
+    return false;
+  for (auto [copy, result] : llvm::enumerate(results)) {
+    std::vector<void *> buffers;
+    for (ArgumentMemory &argument : arguments)
+      buffers.push_back(argument.getAddress(int64_t(copy)));
+    buffers.push_back(result.data());
+    if (!blocks.run({entry, buffers.data(), getNumber(kItemsAttrName),
+                     unsigned(getNumber(kBlockThreadsAttrName)),
+                     maps.empty() ? nullptr : maps.data(), uint32_t(copy),
+                     seed}))
       return false;
   }
   return true;
+}
+
+static void expectNear(const std::vector<float> &made,
+                       const ProductSums &exact) {
+  ASSERT_EQ(made.size(), exact.sums.size());
+  for (size_t i = 0; i < made.size(); ++i)
+    ASSERT_NEAR(made[i], exact.sums[i], 1e-6 * exact.sizes[i] + 1e-30)
+        << "element " << i;
+}
+
+static void expectSame(const std::vector<std::vector<float>> &made,
+                       const std::vector<std::vector<float>> &expected,
+                       uint32_t seed) {
+  for (size_t copy = 0; copy < made.size(); ++copy)
+    EXPECT_EQ(0, std::memcmp(made[copy].data(), expected[copy].data(),
+                             made[copy].size() * sizeof(float)))
+        << "copy " << copy << ", seed " << seed;
+}
+
+std::ostream &hfta::operator<<(std::ostream &os, const ProductCase &own) {
+  return os << own.name;
+}
+
+void hfta::expectBitsOfWarps(const ProductCase &own) {
+  tensor_cores::setChip(tensor_cores::Chip::get(9));
+  Kernels kernels;
+  ASSERT_TRUE(kernels.compile(own.text)) << own.text;
+  EXPECT_EQ(kernels.hasMaps(), own.hasMaps);
+  FunctionType type = kernels.getKernel().getFunctionType();
+  std::mt19937 random(1);
+  std::vector<ArgumentMemory> arguments;
+  std::vector<std::vector<float>> first;
+  for (auto [number, input] : llvm::enumerate(type.getInputs())) {
+    bool isShared = llvm::is_contained(own.shared, number);
+    arguments.emplace_back(cast<RankedTensorType>(input),
+                           isShared ? 1 : own.copies, random);
+    first.push_back(arguments.back().getFirst());
+  }
+  auto result = cast<RankedTensorType>(type.getResult(0));
+  const std::vector<std::vector<float>> none(
+      own.copies, std::vector<float>(result.getNumElements(), NAN));
+  std::vector<std::vector<float>> expected = none;
+  ASSERT_TRUE(kernels.run(kWarps, arguments, /*seed=*/0, expected));
+  expectNear(expected.front(), addProductUp(kernels.getKernel(), first));
+  for (uint32_t seed = 0; seed <= own.seeds; ++seed) {
+    std::vector<std::vector<float>> made = none;
+    ASSERT_TRUE(kernels.run(kWarpGroups, arguments, seed, made))
+        << "seed " << seed;
+    expectSame(made, expected, seed);
+  }
 }

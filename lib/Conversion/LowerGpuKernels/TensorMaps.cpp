@@ -205,6 +205,7 @@ private:
 
   SmallVector<Dimension> dimensions;
   SmallVector<int64_t> sizes;
+  SmallVector<unsigned> partLoops; ///< of the op's, of all parts
   SmallVector<LoopRange> ranges;
   size_t next = 0; ///< of the ranges, from the innermost on
 };
@@ -240,12 +241,11 @@ findDimensions(const ElementFollower &element, linalg::GenericOp op) {
   SmallVector<Dimension> dimensions;
   for (auto [size, number, isPadded] :
        llvm::zip(getShape(element.tensor), element.indices, element.isPadded))
-    if (size != 1 || isPadded)
-      dimensions.push_back(
-          {size,
-           simplifyAffineExpr(number.replaceDims(known), loops, 0),
-           {},
-           isPadded});
+    dimensions.push_back(
+        {size,
+         simplifyAffineExpr(number.replaceDims(known), loops, 0),
+         {},
+         isPadded});
   for (size_t axis = dimensions.size(); axis-- > 1;) {
     Dimension &inner = dimensions[axis], &outer = dimensions[axis - 1];
     if (LinearNumber(loops).add(inner.number, 1))
@@ -257,6 +257,9 @@ findDimensions(const ElementFollower &element, linalg::GenericOp op) {
     outer.size *= inner.size;
     dimensions.erase(dimensions.begin() + static_cast<ptrdiff_t>(axis));
   }
+  llvm::erase_if(dimensions, [](const Dimension &dimension) {
+    return dimension.size == 1 && !dimension.isPadded;
+  });
   for (Dimension &dimension : dimensions)
     dimension.begin = dimension.number;
   return dimensions;
@@ -270,8 +273,12 @@ bool BoxFinder::joinTwo(unsigned outer, unsigned inner) {
     MLIRContext *context = first.number.getContext();
     AffineExpr loop = getAffineDimExpr(outer, context);
     LinearNumber number(sizes.size());
-    bool goOn = number.add(first.number, 1) && number.factors[outer] == 1 &&
-                second.number == getAffineDimExpr(inner, context) &&
+    // A part's other loops have to stay dimensions of their own.
+    bool isAlone = number.add(first.number, 1) && number.factors[outer] == 1 &&
+                   llvm::none_of(partLoops, [&](unsigned other) {
+                     return other != outer && number.factors[other] != 0;
+                   });
+    bool goOn = isAlone && second.number == getAffineDimExpr(inner, context) &&
                 second.size == sizes[inner] && !first.isPadded &&
                 !second.isPadded;
     if (!goOn)
@@ -365,6 +372,8 @@ bool BoxFinder::add(const Dimension &dimension, TensorMap &map) {
 }
 
 bool BoxFinder::find(LoopPart inner, LoopPart rows, TensorMap &map) {
+  for (ArrayRef<unsigned> loops : {inner.loops, rows.loops})
+    llvm::append_range(partLoops, loops);
   SmallVector<unsigned> innerLoops = join(inner.loops);
   SmallVector<unsigned> rowLoops = join(rows.loops);
   std::optional<SmallVector<LoopRange>> inRow = cut(innerLoops, inner.count);

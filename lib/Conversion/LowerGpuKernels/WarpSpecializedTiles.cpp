@@ -25,6 +25,8 @@ static constexpr int64_t kMostThreads = 1024;
 /// Of a ring, for operands: two blocks of a Hopper have room for theirs.
 static constexpr int64_t kMostBytes = 96 * 1024;
 static constexpr int64_t kMostBuffers = 4, kEnoughBuffers = 3;
+/// Of a step for each tile of a warp group, where it has as many terms.
+static constexpr int64_t kLeastInstructions = 2;
 /// How many times the terms of a step without a producer one has at most.
 static constexpr int64_t kMostTerms = 4;
 /// NVVM's address space of the memory of some blocks, of which each has a part.
@@ -65,7 +67,10 @@ WarpSpecializedTiles::choose(const ProductTile &tile,
   if (tile.countThreads() + WarpSpecialization::kProducers > kMostThreads)
     return std::nullopt;
   int64_t ofStep = TensorFactors::get(product.op)->ofStep();
-  for (int64_t terms = kMostTerms * tile.terms; terms > 0; terms -= ofStep) {
+  // Shorter ones would wait for each other more than they multiply.
+  int64_t least = std::min(tile.terms, kLeastInstructions * ofStep);
+  for (int64_t terms = kMostTerms * tile.terms; terms >= least;
+       terms -= ofStep) {
     ProductTile other = tile;
     other.terms = terms;
     if (!hasSameParts(other, tile, product.termCount))
@@ -163,27 +168,35 @@ Value WarpSpecializedTiles::findBarrier(Value barriers, Value step) {
                      apply(d0 % specialization.buffers * kBytes, step));
 }
 
+/// What is for some threads.
+LogicalResult
+WarpSpecializedTiles::buildFor(Value condition,
+                               llvm::function_ref<LogicalResult()> own) {
+  Block *outer = block;
+  LogicalResult built =
+      buildWhere(builder, puller, block, condition, [&](Block *inner) {
+        block = inner;
+        return own();
+      });
+  block = outer;
+  return built;
+}
+
 /// One thread does. A buffer is full when its bytes have come for which the
 /// producer said to wait; it is empty when each warp has read it.
 void WarpSpecializedTiles::initialize() {
-  Value isFirst = isThread(arith::CmpIPredicate::eq, 0);
-  auto branch = scf::IfOp::create(builder, loc, isFirst,
-                                  /*withElseRegion=*/false);
-  Block *outer = std::exchange(block, branch.thenBlock());
-  block->getTerminator()->erase();
-  puller.enter(block, branch, /*isConditional=*/true, /*diverges=*/true);
-  for (auto [barriers, arrivals] :
-       {std::pair(full, int64_t(1)),
-        std::pair(empty, tile.countThreads() / kWarp)})
-    for (int64_t buffer = 0; buffer < specialization.buffers; ++buffer) {
-      Value barrier = findBarrier(barriers, puller.index(buffer));
-      NVVM::MBarrierInitOp::create(builder, loc, barrier,
-                                   constant(builder, loc, arrivals), Value());
-    }
-  NVVM::FenceMbarrierInitOp::create(builder, loc);
-  scf::YieldOp::create(builder, loc);
-  puller.leave();
-  block = outer;
+  (void)buildFor(isThread(arith::CmpIPredicate::eq, 0), [&] {
+    for (auto [barriers, arrivals] :
+         {std::pair(full, int64_t(1)),
+          std::pair(empty, tile.countThreads() / kWarp)})
+      for (int64_t buffer = 0; buffer < specialization.buffers; ++buffer) {
+        Value barrier = findBarrier(barriers, puller.index(buffer));
+        NVVM::MBarrierInitOp::create(builder, loc, barrier,
+                                     constant(builder, loc, arrivals), Value());
+      }
+    NVVM::FenceMbarrierInitOp::create(builder, loc);
+    return success();
+  });
   toEnd();
   memory.synchronize(builder, loc);
 }
@@ -211,17 +224,12 @@ void WarpSpecializedTiles::releaseBefore(Value step) {
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, lane, none),
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, step,
                             none));
-  auto branch =
-      scf::IfOp::create(builder, loc, isOne, /*withElseRegion=*/false);
-  Block *outer = std::exchange(block, branch.thenBlock());
-  block->getTerminator()->erase();
-  puller.enter(block, branch, /*isConditional=*/true, /*diverges=*/true);
-  Value barrier = findBarrier(empty, before);
-  NVVM::MBarrierArriveOp::create(builder, loc, builder.getI64Type(), barrier,
-                                 Value());
-  scf::YieldOp::create(builder, loc);
-  puller.leave();
-  block = outer;
+  (void)buildFor(isOne, [&] {
+    Value barrier = findBarrier(empty, before);
+    NVVM::MBarrierArriveOp::create(builder, loc, builder.getI64Type(), barrier,
+                                   Value());
+    return success();
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -354,18 +362,8 @@ LogicalResult WarpSpecializedTiles::compute(Store store) {
   memory.limitTo(consumers);
   Value isProducer = isThread(arith::CmpIPredicate::eq, consumers);
   Value isConsumer = isThread(arith::CmpIPredicate::ult, consumers);
-  Block *outer = block;
-  auto build = [&](Value condition, llvm::function_ref<LogicalResult()> own) {
-    LogicalResult built =
-        buildWhere(builder, puller, block, condition, [&](Block *inner) {
-          block = inner;
-          return own();
-        });
-    block = outer;
-    return built;
-  };
-  return success(succeeded(build(isProducer, [&] { return produce(); })) &&
-                 succeeded(build(isConsumer, [&] {
+  return success(succeeded(buildFor(isProducer, [&] { return produce(); })) &&
+                 succeeded(buildFor(isConsumer, [&] {
                    return WarpGroupTiles::compute(store);
                  })));
 }

@@ -67,6 +67,8 @@ private:
   /// So many bytes behind the beginning of a part of shared memory.
   Value findAddress(Value memory, Value bytes);
   Value findBarrier(Value barriers, Value step);
+  LogicalResult buildFor(Value condition,
+                         llvm::function_ref<LogicalResult()> own);
   void initialize();
   /// For the phase of a step's buffer, or the one before it.
   void waitFor(Value barriers, Value step, bool isBefore);
