@@ -6,7 +6,6 @@
 
 #include "Calls.h"
 #include "Faults.h"
-#include "Hfta/Conversion/EmulatedImage.h"
 #include "TensorMaps.h"
 
 #include <algorithm>
@@ -293,14 +292,6 @@ EXPORTED hfta_cu_result cuTensorMapEncodeTiled(
                                   steps, interleave, swizzle, promotion, fill);
 }
 
-/// Maps and a number for each.
-static size_t getMapBytes(uint32_t count) {
-  using mlir::hfta::emulated::kMapAlignment;
-  using mlir::hfta::emulated::kMapBytes;
-  size_t bytes = count * (kMapBytes + sizeof(uint32_t));
-  return (bytes + kMapAlignment - 1) / kMapAlignment * kMapAlignment;
-}
-
 hfta_cu_result emulation::makeLaunch(const hfta_cu_kernel_node &kernel,
                                      Launch &launch) {
   constexpr unsigned kMostThreads = 1024, kMostCopies = 65535;
@@ -321,7 +312,8 @@ hfta_cu_result emulation::makeLaunch(const hfta_cu_kernel_node &kernel,
   if (function->mapCount > 0) {
     if (count == 0)
       return kInvalidValue;
-    launch.maps.resize(getMapBytes(function->mapCount) / sizeof(uint64_t));
+    launch.maps.resize(hfta_map_block_bytes(function->mapCount) /
+                       sizeof(uint64_t));
     std::memcpy(launch.maps.data(), kernel.parameters[--count],
                 launch.maps.size() * sizeof(uint64_t));
   }

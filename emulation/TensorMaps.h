@@ -8,12 +8,14 @@
 #ifndef HFTA_EMULATION_TENSORMAPS_H
 #define HFTA_EMULATION_TENSORMAPS_H
 
+#include "hfta/program.h"
+
 #include <cstdint>
 
 namespace tensor_maps {
 
 /// Bytes of a map.
-inline constexpr unsigned kBytes = 128;
+inline constexpr unsigned kBytes = HFTA_MAP_BYTES;
 inline constexpr unsigned kMostDimensions = 5;
 
 /// A tensor, the innermost dimension first, and the boxes that are copied.
@@ -25,7 +27,7 @@ struct Map {
                          ///< nothing is turned
   uint64_t sizes[kMostDimensions];
   uint64_t strides[kMostDimensions]; ///< bytes; the first: elementBytes
-  uint32_t box[kMostDimensions];     ///< extents in the tensor
+  uint32_t box[kMostDimensions];     ///< elements of a box, times the step
   uint32_t steps[kMostDimensions];   ///< every so many'th element of a box is
                                      ///< copied; the first counts as 1
 

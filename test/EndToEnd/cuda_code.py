@@ -120,6 +120,9 @@ def main():
     print(f"{options.chip}: spills in {sorted(spilling)}; "
           f"{chip.group_kernels} kernels of warp groups, "
           f"{chip.copied_kernels} with a warp that copies")
+    if chip.special and chip.group_kernels < 10:
+        fail(f"{chip.group_kernels} kernels have products of warp groups, expected at "
+             "least 10")
     if chip.special and chip.copied_kernels < 4:
         fail(f"{chip.copied_kernels} kernels have a warp that copies, expected at least 4")
     if len(spilling) > MOST_SPILLING:

@@ -114,7 +114,7 @@ protected:
   hfta_program program = {};
   uint64_t parameters[HFTA_CUDA_PARAMETERS] = {};
   void *places[HFTA_CUDA_PARAMETERS] = {};
-  alignas(HFTA_CUDA_MAP_ALIGNMENT) char block[1024] = {};
+  alignas(HFTA_MAP_ALIGNMENT) char block[1024] = {};
   hfta_cuda_launcher launcher = {};
   hfta_cuda_failed failed = {};
 };

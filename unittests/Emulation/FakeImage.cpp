@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Conversion/EmulatedImage.h"
+#include "hfta/program.h"
 
 #include <cstdint>
 
@@ -44,7 +45,7 @@ static uint32_t getThread() { return hfta_emulated_registers[kThreadX]; }
 /// The copy's row of the first operand that has a map; returns the mbarrier.
 static char *beginRow(void **parameters) {
   const char *maps = static_cast<const char *>(parameters[5]);
-  uint32_t isApart = *reinterpret_cast<const uint32_t *>(maps + kMapBytes);
+  uint32_t isApart = *reinterpret_cast<const uint32_t *>(maps + HFTA_MAP_BYTES);
   char *barrier = hfta_emulated_shared + 1024;
   if (getThread() == 0) {
     hfta_emulated_initialise_barrier(barrier, 1);

@@ -58,7 +58,7 @@ hfta_cu_result encode(hfta_cu_tensor_map *map, int type, uint32_t rank,
                       const uint64_t *strides, const uint32_t *box,
                       const uint32_t *steps, int interleave, int swizzle,
                       int promotion, int fill) {
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(map) % HFTA_CUDA_MAP_ALIGNMENT, 0U);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(map) % HFTA_MAP_ALIGNMENT, 0U);
   driver.encoded.push_back(
       {type, interleave, swizzle, promotion, fill,
        reinterpret_cast<uint64_t>(address), Sizes(sizes, sizes + rank),
@@ -154,7 +154,7 @@ protected:
 
   /// For all copies; what it fails with.
   hfta_cu_result run() {
-    alignas(HFTA_CUDA_MAP_ALIGNMENT) char block[1024];
+    alignas(HFTA_MAP_ALIGNMENT) char block[1024];
     launcher.cuda = &cuda;
     launcher.images.functions = &function;
     launcher.images.first = &first;

@@ -108,8 +108,8 @@ ArgumentMemory::ArgumentMemory(RankedTensorType type, int64_t copies,
 
 namespace {
 /// Of the block that a kernel is given.
-struct alignas(HFTA_CUDA_MAP_ALIGNMENT) MapUnit {
-  char bytes[HFTA_CUDA_MAP_ALIGNMENT];
+struct alignas(HFTA_MAP_ALIGNMENT) MapUnit {
+  char bytes[HFTA_MAP_ALIGNMENT];
 };
 
 /// The kernel as warps and as warp groups compute it, in this process.
@@ -246,7 +246,7 @@ bool Kernels::makeMaps(MutableArrayRef<ArgumentMemory> arguments,
   launch.warp_groups = &groups;
   hfta_cuda cuda = {};
   cuda.tensor_map_encode = encode;
-  block.resize(hfta_cuda_map_bytes(groups.map_count) / sizeof(MapUnit));
+  block.resize(hfta_map_block_bytes(groups.map_count) / sizeof(MapUnit));
   return hfta_cuda_make_maps(&cuda, &launch, parameters.data(), copies,
                              block.data()) == 0;
 }

@@ -28,11 +28,9 @@ inline constexpr char kCallSuffix[] = "$call";
 inline constexpr char kBlockSuffix[] = "$block";
 
 /// The same of a constant of a kernel that has tensor maps, how many, 32 bits:
-/// the place of its last parameter is that of a block of bytes, maps of
-/// kMapBytes each, then a number of 32 bits for each, up to a multiple of
-/// kMapAlignment.
+/// the place of its last parameter is that of the block of them
+/// (hfta_warp_group_launch).
 inline constexpr char kMapsSuffix[] = "$maps";
-inline constexpr unsigned kMapBytes = 128, kMapAlignment = 64;
 
 /// The symbol of a pointer to what such a thread calls to wait, a function of
 /// nothing that whoever runs kernels sets.

@@ -7,11 +7,8 @@
 #ifndef HFTA_CONVERSION_LOWERGPUKERNELS_H
 #define HFTA_CONVERSION_LOWERGPUKERNELS_H
 
-#include "Hfta/Conversion/EmulatedImage.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassOptions.h"
-
-#include "llvm/Support/MathExtras.h"
 
 #include <limits>
 
@@ -82,13 +79,8 @@ inline constexpr llvm::StringLiteral kNumberedBarrierIntrinsic =
 /// bytes, `box` and `steps`. Such a kernel has a pointer to the maps in place
 /// of scratch memory.
 inline constexpr llvm::StringLiteral kTensorMapsAttrName = "hfta.tensor_maps";
-/// Of a map; behind all of them there is a number of 32 bits for each.
-inline constexpr int64_t kTensorMapBytes = emulated::kMapBytes;
-/// Of the block of so many maps.
-inline int64_t countMapBytes(int64_t maps) {
-  return llvm::alignTo(maps * (kTensorMapBytes + 4), emulated::kMapAlignment);
-}
-/// On entry points: how many maps there are in the last parameter.
+/// On entry points: how many maps there are in the last parameter
+/// (hfta_warp_group_launch).
 inline constexpr llvm::StringLiteral kMapCountAttrName = "hfta.map_count";
 /// On such kernels, and on their entry points: bytes of shared memory that are
 /// asked for at the launch.

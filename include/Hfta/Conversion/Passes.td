@@ -172,8 +172,9 @@ def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "::mlir::ModuleOp"> {
     takes. Where that one copies by tensor maps (`hfta.tensor_maps`) the maps are
     its entry's last parameter, shared memory is asked for at the launch
     (`hfta.shared_bytes`), and the kernel in whose place it is tells how it is
-    launched (`hfta.warp_group_launch`). With `nvvm.minctasm` a kernel whose threads share sums gets the
-    registers that it needs to divide in f64, or to have several elements.
+    launched (`hfta.warp_group_launch`). With `nvvm.minctasm` a kernel whose
+    threads share sums gets the registers that it needs to divide in f64, or to
+    have several elements.
 
     Before:
     ```mlir
@@ -221,7 +222,8 @@ def HftaChooseGpuKernels : Pass<"hfta-choose-gpu-kernels", "::mlir::ModuleOp"> {
   let description = [{
     Of a module of what runs on a GPU. Where a kernel has another one for chips
     with instructions of warp groups, only one of them stays, under the name by
-    which it is launched.
+    which it is launched. It is an error if these aren't called alike, or a
+    function's last parameter isn't the tensor maps that it is said to have.
 
     Before:
     ```mlir
@@ -500,7 +502,8 @@ def HftaPlanScratch : Pass<"hfta-plan-scratch", "::mlir::func::FuncOp"> {
   let description = [{
     Replaces each `memref.alloc` of a kernel by a view of its scratch argument;
     buffers that aren't in use at the same time share bytes. `hfta.scratch_bytes`
-    records how many are needed.
+    records how many are needed. A kernel for a GPU that has something else in
+    that argument's place can't have any.
 
     Before:
     ```mlir

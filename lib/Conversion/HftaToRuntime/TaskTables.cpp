@@ -57,18 +57,21 @@ static std::optional<int64_t> getNumber(DictionaryAttr of, StringRef name) {
   return fits ? std::optional(number.getInt()) : std::nullopt;
 }
 
-static bool isBeyondTables(int64_t number) {
-  return number <= 0 || number > std::numeric_limits<int32_t>::max();
-}
-
 /// Nothing where it doesn't tell what a map has.
 std::optional<Record> TaskTables::getMap(DictionaryAttr map) {
   std::optional<int64_t> argument = getNumber(map, "argument");
   std::optional<int64_t> bytes = getNumber(map, "element_bytes");
   SmallVector<ArrayRef<int64_t>> numbers;
-  for (StringRef name : {"sizes", "strides", "box", "steps"}) {
+  constexpr int64_t wide = std::numeric_limits<int64_t>::max(),
+                    narrow = std::numeric_limits<int32_t>::max();
+  for (auto [name, most] :
+       {std::pair("sizes", wide), std::pair("strides", wide),
+        std::pair("box", narrow), std::pair("steps", narrow)}) {
     auto own = map.getAs<DenseI64ArrayAttr>(name);
-    if (!own || llvm::any_of(own.asArrayRef(), isBeyondTables) ||
+    auto isBeyond = [most = most](int64_t number) {
+      return number <= 0 || number > most;
+    };
+    if (!own || llvm::any_of(own.asArrayRef(), isBeyond) ||
         (!numbers.empty() && own.asArrayRef().size() != numbers.front().size()))
       return std::nullopt;
     numbers.push_back(own.asArrayRef());

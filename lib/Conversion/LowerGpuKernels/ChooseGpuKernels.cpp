@@ -1,6 +1,7 @@
 //===- ChooseGpuKernels.cpp - The kernels for one kind of chip ------------===//
 
 #include "Hfta/Conversion/LowerGpuKernels.h"
+#include "hfta/program.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -33,9 +34,8 @@ static bool endsWithMaps(LLVM::LLVMFuncOp function) {
       dyn_cast_or_null<IntegerAttr>(get(LLVM::LLVMDialect::getAlignAttrName()));
   auto count = function->getAttrOfType<IntegerAttr>(kMapCountAttrName);
   return bytes && bytes.getElementType().isInteger(8) &&
-         static_cast<int64_t>(bytes.getNumElements()) ==
-             countMapBytes(count.getInt()) &&
-         alignment && alignment.getInt() == emulated::kMapAlignment &&
+         bytes.getNumElements() == hfta_map_block_bytes(count.getInt()) &&
+         alignment && alignment.getInt() == HFTA_MAP_ALIGNMENT &&
          get(NVVM::NVVMDialect::getGridConstantAttrName());
 }
 

@@ -4,6 +4,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 using namespace mlir::hfta;
 
@@ -101,6 +103,57 @@ Indices hfta::getResultIndices(linalg::TransposeOp op,
   for (int64_t axis : op.getPermutation())
     to.push_back(indices[axis]);
   return to;
+}
+
+/// So far behind the beginning of what was moved, or before it.
+static std::optional<ElementPlace> shift(Value tensor, Indices indices,
+                                         ArrayRef<OpFoldResult> by, int sign) {
+  for (auto [index, distance] : llvm::zip_equal(indices, by)) {
+    std::optional<int64_t> number = getConstantIntValue(distance);
+    if (!number)
+      return std::nullopt;
+    index = index + sign * *number;
+  }
+  return ElementPlace{tensor, indices};
+}
+
+/// Axes that a slice drops have one element.
+static std::optional<ElementPlace> findSliced(tensor::ExtractSliceOp op,
+                                              ArrayRef<AffineExpr> indices) {
+  if (!op.hasUnitStride())
+    return std::nullopt;
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  Indices all;
+  const auto *next = indices.begin();
+  for (int64_t axis = 0; axis < op.getSourceType().getRank(); ++axis)
+    all.push_back(dropped[axis] ? getAffineConstantExpr(0, op.getContext())
+                                : *next++);
+  return shift(op.getSource(), all, op.getMixedOffsets(), 1);
+}
+
+std::optional<ElementPlace> hfta::findMoved(Operation *op,
+                                            ArrayRef<AffineExpr> indices) {
+  using Found = std::optional<ElementPlace>;
+  return llvm::TypeSwitch<Operation *, Found>(op)
+      .Case([&](linalg::TransposeOp op) {
+        return ElementPlace{op.getInput(), getSourceIndices(op, indices)};
+      })
+      .Case<tensor::CollapseShapeOp, tensor::ExpandShapeOp>([&](auto op) {
+        return ElementPlace{op.getSrc(), getSourceIndices(op, indices)};
+      })
+      .Case([&](tensor::ExtractSliceOp op) { return findSliced(op, indices); })
+      .Case([&](tensor::PadOp op) {
+        return shift(op.getSource(), Indices(indices), op.getMixedLowPad(), -1);
+      })
+      .Case([&](tensor::InsertSliceOp op) -> Found {
+        bool isOfRank =
+            op.getSourceType().getRank() == op.getDestType().getRank();
+        if (!isOfRank || !op.hasUnitStride())
+          return std::nullopt;
+        return shift(op.getSource(), Indices(indices), op.getMixedOffsets(),
+                     -1);
+      })
+      .Default([](Operation *) { return Found(); });
 }
 
 OpOperand *hfta::findWidened(linalg::GenericOp op, OpResult result) {

@@ -39,6 +39,19 @@ Indices getResultIndices(tensor::CollapseShapeOp op,
                          ArrayRef<AffineExpr> indices);
 Indices getResultIndices(linalg::TransposeOp op, ArrayRef<AffineExpr> indices);
 
+/// An element of a tensor.
+struct ElementPlace {
+  Value tensor;
+  Indices indices;
+};
+
+/// The element that is moved to a place of an op's result, by a transposition,
+/// a reshape, a slice, padding or an insertion. Where it is none of what is
+/// padded or inserted its indices lie outside of that. Nothing where the op
+/// does something else, or isn't known to move by how much.
+std::optional<ElementPlace> findMoved(Operation *op,
+                                      ArrayRef<AffineExpr> indices);
+
 /// The operand whose elements an op only widens, or takes as they are; NULL
 /// where there is none.
 OpOperand *findWidened(linalg::GenericOp op, OpResult result);

@@ -43,11 +43,9 @@ public:
 
 private:
   /// One op back; false at its end.
-  bool step(Value &tensor, Indices &indices) const;
+  static bool step(Value &tensor, Indices &indices);
   static bool stepElementwise(linalg::GenericOp op, Value &tensor,
                               Indices &indices);
-  static bool stepShifted(Value source, ArrayRef<OpFoldResult> lows, int sign,
-                          Value &tensor, Indices &indices);
 
   MLIRContext *context;
 };
@@ -74,50 +72,14 @@ bool SourceFinder::stepElementwise(linalg::GenericOp op, Value &tensor,
   return false;
 }
 
-bool SourceFinder::stepShifted(Value source, ArrayRef<OpFoldResult> lows,
-                               int sign, Value &tensor, Indices &indices) {
-  if (getShape(source).size() != indices.size())
-    return false;
-  for (auto [index, low] : llvm::zip(indices, lows)) {
-    std::optional<int64_t> number = getConstantIntValue(low);
-    if (!number)
-      return false;
-    index = index + sign * *number;
-  }
-  tensor = source;
-  return true;
-}
-
-bool SourceFinder::step(Value &tensor, Indices &indices) const {
-  return llvm::TypeSwitch<Operation *, bool>(tensor.getDefiningOp())
-      .Case([&](linalg::GenericOp op) {
-        return stepElementwise(op, tensor, indices);
-      })
-      .Case([&](linalg::TransposeOp op) {
-        indices = getSourceIndices(op, indices);
-        tensor = op.getInput();
-        return true;
-      })
-      .Case<tensor::CollapseShapeOp, tensor::ExpandShapeOp>([&](auto op) {
-        indices = getSourceIndices(op, indices);
-        tensor = op.getSrc();
-        return true;
-      })
-      .Case([&](tensor::PadOp op) {
-        return stepShifted(op.getSource(), op.getMixedLowPad(), -1, tensor,
-                           indices);
-      })
-      .Case([&](tensor::ExtractSliceOp op) {
-        return op.hasUnitStride() &&
-               stepShifted(op.getSource(), op.getMixedOffsets(), 1, tensor,
-                           indices);
-      })
-      .Case([&](tensor::InsertSliceOp op) {
-        return op.hasUnitStride() &&
-               stepShifted(op.getSource(), op.getMixedOffsets(), -1, tensor,
-                           indices);
-      })
-      .Default([](Operation *) { return false; });
+bool SourceFinder::step(Value &tensor, Indices &indices) {
+  Operation *op = tensor.getDefiningOp();
+  if (auto generic = dyn_cast<linalg::GenericOp>(op))
+    return stepElementwise(generic, tensor, indices);
+  std::optional<ElementPlace> moved = findMoved(op, indices);
+  if (moved)
+    std::tie(tensor, indices) = std::tie(moved->tensor, moved->indices);
+  return moved.has_value();
 }
 
 AffineExpr SourceFinder::find(Value tensor, Indices indices) const {

@@ -3,6 +3,7 @@
 #include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
+#include "hfta/program.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -177,10 +178,10 @@ void EntryBuilder::describeMaps(LLVM::LLVMFuncOp entry, unsigned argument) {
     entry.setArgAttr(argument, name, value);
   };
   set(LLVM::LLVMDialect::getByValAttrName(),
-      TypeAttr::get(
-          LLVM::LLVMArrayType::get(builder.getI8Type(), countMapBytes(count))));
+      TypeAttr::get(LLVM::LLVMArrayType::get(builder.getI8Type(),
+                                             hfta_map_block_bytes(count))));
   set(LLVM::LLVMDialect::getAlignAttrName(),
-      builder.getI64IntegerAttr(emulated::kMapAlignment));
+      builder.getI64IntegerAttr(HFTA_MAP_ALIGNMENT));
   set(NVVM::NVVMDialect::getGridConstantAttrName(), builder.getUnitAttr());
   entry->setAttr(kMapCountAttrName,
                  builder.getI32IntegerAttr(static_cast<int32_t>(count)));

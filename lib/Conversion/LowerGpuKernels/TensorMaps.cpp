@@ -7,14 +7,13 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
-#include "llvm/ADT/TypeSwitch.h"
-
 using namespace mlir;
 using namespace mlir::hfta;
 
 /// What hardware asks of boxes and of memory.
-static constexpr int64_t kMostBox = 256, kMostSteps = 8, kMostSize = 1LL << 32,
-                         kStrideBytes = 16;
+static constexpr int64_t kMostBox = 256, kMostSteps = 8, kStrideBytes = 16;
+/// Coordinates have 32 bits, one of them a sign.
+static constexpr int64_t kSizeEnd = 1LL << 31, kStrideEnd = 1LL << 40;
 
 //===----------------------------------------------------------------------===//
 // Elements
@@ -39,13 +38,8 @@ public:
 private:
   bool step();
   bool stepGeneric(linalg::GenericOp op);
-  bool stepPad(tensor::PadOp op);
-  bool stepInsertion(tensor::InsertSliceOp op);
-  bool stepInto(Value source, ArrayRef<OpFoldResult> lows);
-  bool stepSlice(tensor::ExtractSliceOp op);
-  bool stepTranspose(linalg::TransposeOp op);
-  template <typename Reshape>
-  bool stepReshape(Reshape op);
+  bool notePadding(ArrayRef<int64_t> inside);
+  bool noteMove(Operation *op);
 };
 } // namespace
 
@@ -68,86 +62,54 @@ bool ElementFollower::stepGeneric(linalg::GenericOp op) {
   return true;
 }
 
-bool ElementFollower::stepPad(tensor::PadOp op) {
-  Value padding = op.getConstantPaddingValue();
-  return padding && matchPattern(padding, m_PosZeroFloat()) &&
-         stepInto(op.getSource(), op.getMixedLowPad());
+/// Whether what an element that isn't moved is, is zero.
+static bool isPaddedByZeros(Operation *op) {
+  Value padding;
+  if (auto pad = dyn_cast<tensor::PadOp>(op))
+    padding = pad.getConstantPaddingValue();
+  else if (auto fill = cast<tensor::InsertSliceOp>(op)
+                           .getDest()
+                           .getDefiningOp<linalg::FillOp>())
+    padding = fill.getInputs().front();
+  return padding && matchPattern(padding, m_PosZeroFloat());
 }
 
-/// Into zeros, which is padding.
-bool ElementFollower::stepInsertion(tensor::InsertSliceOp op) {
-  auto fill = op.getDest().getDefiningOp<linalg::FillOp>();
-  return fill && matchPattern(fill.getInputs().front(), m_PosZeroFloat()) &&
-         op.hasUnitStride() &&
-         op.getSourceType().getRank() == op.getDestType().getRank() &&
-         stepInto(op.getSource(), op.getMixedOffsets());
-}
-
-/// To what lies so far behind the beginning, among zeros.
-bool ElementFollower::stepInto(Value source, ArrayRef<OpFoldResult> lows) {
-  ArrayRef<int64_t> inside = getShape(source), outside = getShape(tensor);
-  for (auto [axis, low] : llvm::enumerate(lows)) {
-    std::optional<int64_t> number = getConstantIntValue(low);
-    bool isSame = inside[axis] == outside[axis];
-    // What is padded twice ends somewhere else.
-    if (!number || (!isSame && isPadded[axis]))
+/// Along axes that are shorter inside; what is padded twice ends somewhere
+/// else.
+bool ElementFollower::notePadding(ArrayRef<int64_t> inside) {
+  for (auto [own, outer, isOne] :
+       llvm::zip_equal(inside, getShape(tensor), isPadded)) {
+    if (own != outer && isOne)
       return false;
-    isPadded[axis] = isPadded[axis] || !isSame;
-    indices[axis] = indices[axis] - *number;
+    isOne = isOne || own != outer;
   }
-  tensor = source;
   return true;
 }
 
-bool ElementFollower::stepSlice(tensor::ExtractSliceOp op) {
-  if (!op.hasUnitStride() || llvm::is_contained(isPadded, true))
-    return false;
-  Indices from;
-  llvm::SmallBitVector dropped = op.getDroppedDims();
-  auto next = indices.begin();
-  for (auto [axis, offset] : llvm::enumerate(op.getMixedOffsets())) {
-    std::optional<int64_t> number = getConstantIntValue(offset);
-    if (!number)
-      return false;
-    from.push_back(dropped[axis]
-                       ? getAffineConstantExpr(*number, op.getContext())
-                       : *next++ + *number);
+/// Which axes are padded of what such an op moves; false where that is none of
+/// its axes any more.
+bool ElementFollower::noteMove(Operation *op) {
+  if (isa<tensor::PadOp, tensor::InsertSliceOp>(op))
+    return isPaddedByZeros(op) && notePadding(getShape(op->getOperand(0)));
+  if (auto transpose = dyn_cast<linalg::TransposeOp>(op)) {
+    SmallVector<bool> padded(isPadded);
+    for (auto [to, axis] : llvm::enumerate(transpose.getPermutation()))
+      isPadded[axis] = padded[to];
+    return true;
   }
-  indices = from;
-  isPadded.assign(indices.size(), false);
-  tensor = op.getSource();
-  return true;
-}
-
-bool ElementFollower::stepTranspose(linalg::TransposeOp op) {
-  SmallVector<bool> padded(isPadded);
-  for (auto [to, axis] : llvm::enumerate(op.getPermutation()))
-    isPadded[axis] = padded[to];
-  indices = getSourceIndices(op, indices);
-  tensor = op.getInput();
-  return true;
-}
-
-template <typename Reshape>
-bool ElementFollower::stepReshape(Reshape op) {
-  if (llvm::is_contained(isPadded, true))
-    return false;
-  indices = getSourceIndices(op, indices);
-  isPadded.assign(indices.size(), false);
-  tensor = op.getSrc();
-  return true;
+  return !llvm::is_contained(isPadded, true);
 }
 
 bool ElementFollower::step() {
-  return llvm::TypeSwitch<Operation *, bool>(tensor.getDefiningOp())
-      .Case([&](linalg::GenericOp op) { return stepGeneric(op); })
-      .Case([&](linalg::TransposeOp op) { return stepTranspose(op); })
-      .Case([&](tensor::PadOp op) { return stepPad(op); })
-      .Case([&](tensor::InsertSliceOp op) { return stepInsertion(op); })
-      .Case([&](tensor::ExtractSliceOp op) { return stepSlice(op); })
-      .Case<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
-          [&](auto op) { return stepReshape(op); })
-      .Default([](Operation *) { return false; });
+  Operation *op = tensor.getDefiningOp();
+  if (auto generic = dyn_cast<linalg::GenericOp>(op))
+    return stepGeneric(generic);
+  std::optional<ElementPlace> moved = findMoved(op, indices);
+  if (!moved || !noteMove(op))
+    return false;
+  std::tie(tensor, indices) = std::tie(moved->tensor, moved->indices);
+  isPadded.resize(indices.size(), false);
+  return true;
 }
 
 bool ElementFollower::follow() {
@@ -359,7 +321,8 @@ bool BoxFinder::add(const Dimension &dimension, TensorMap &map) {
   }
   next += box > 1;
   bool isSound =
-      box <= kMostBox && step <= kMostSteps && dimension.size < kMostSize &&
+      box <= kMostBox && step <= kMostSteps && dimension.size < kSizeEnd &&
+      stride < kStrideEnd &&
       (isInnermost ? step == 1 && box > 1 : stride % kStrideBytes == 0);
   if (!isSound || map.sizes.size() == TensorMap::kMostDimensions)
     return false;

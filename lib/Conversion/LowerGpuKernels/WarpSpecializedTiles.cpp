@@ -9,6 +9,7 @@
 #include "WarpSpecializedTiles.h"
 
 #include "Hfta/Conversion/LowerGpuKernels.h"
+#include "hfta/program.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -256,14 +257,14 @@ void WarpSpecializedTiles::copyBox(const Side &side, Value to,
   };
   auto count = static_cast<int64_t>(specialization.maps.size());
   Value isApart = LLVM::LoadOp::create(
-      builder, loc, word, advance(count * kTensorMapBytes + number * 4));
+      builder, loc, word, advance(count * HFTA_MAP_BYTES + number * 4));
   Value copy = NVVM::BlockIdZOp::create(builder, loc, word);
   coordinates.push_back(LLVM::MulOp::create(builder, loc, copy, isApart));
   Value target = LLVM::AddrSpaceCastOp::create(
       builder, loc,
       LLVM::LLVMPointerType::get(builder.getContext(), kClusterSpace), to);
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-      builder, loc, target, advance(number * kTensorMapBytes), coordinates,
+      builder, loc, target, advance(number * HFTA_MAP_BYTES), coordinates,
       barrier, /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(),
       /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
       /*group=*/NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
@@ -310,7 +311,7 @@ void WarpSpecializedTiles::fill(Value step) {
       copy(side, ofGroup, step);
 }
 
-LogicalResult WarpSpecializedTiles::produce() {
+void WarpSpecializedTiles::produce() {
   Value zero = puller.index(0), one = puller.index(1);
   Value end = puller.index(countSteps());
   toEnd();
@@ -323,7 +324,6 @@ LogicalResult WarpSpecializedTiles::produce() {
   scf::YieldOp::create(builder, loc);
   puller.leave();
   block = outer;
-  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -362,7 +362,11 @@ LogicalResult WarpSpecializedTiles::compute(Store store) {
   memory.limitTo(consumers);
   Value isProducer = isThread(arith::CmpIPredicate::eq, consumers);
   Value isConsumer = isThread(arith::CmpIPredicate::ult, consumers);
-  return success(succeeded(buildFor(isProducer, [&] { return produce(); })) &&
+  return success(succeeded(buildFor(isProducer,
+                                    [&] {
+                                      produce();
+                                      return success();
+                                    })) &&
                  succeeded(buildFor(isConsumer, [&] {
                    return WarpGroupTiles::compute(store);
                  })));

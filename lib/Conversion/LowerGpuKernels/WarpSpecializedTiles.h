@@ -72,7 +72,7 @@ private:
   void initialize();
   /// For the phase of a step's buffer, or the one before it.
   void waitFor(Value barriers, Value step, bool isBefore);
-  LogicalResult produce();
+  void produce();
   void fill(Value step);
   void copy(const Side &side, int64_t ofGroup, Value step);
   SmallVector<unsigned> findLong(ArrayRef<unsigned> loops);

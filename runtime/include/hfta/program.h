@@ -207,6 +207,17 @@ typedef struct hfta_warp_group_launch {
   uint32_t reserved;
 } hfta_warp_group_launch;
 
+/// Of a description, and of what the block's address and size are multiples.
+#define HFTA_MAP_BYTES 128
+#define HFTA_MAP_ALIGNMENT 64
+
+/// Bytes of the block of so many maps.
+static inline uint64_t hfta_map_block_bytes(uint64_t map_count) {
+  uint64_t bytes = map_count * (HFTA_MAP_BYTES + sizeof(uint32_t));
+  return (bytes + HFTA_MAP_ALIGNMENT - 1) / HFTA_MAP_ALIGNMENT *
+         HFTA_MAP_ALIGNMENT;
+}
+
 /// A kernel that runs once a copy, once for all copies, or for one copy alone.
 typedef struct hfta_launch {
   hfta_kernel kernel; ///< NULL in a program with images

@@ -14,12 +14,6 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-uint64_t hfta_cuda_map_bytes(uint32_t map_count) {
-  uint64_t bytes =
-      (uint64_t)map_count * (sizeof(hfta_cu_tensor_map) + sizeof(uint32_t));
-  return round_up(bytes, HFTA_CUDA_MAP_ALIGNMENT);
-}
-
 uint64_t hfta_cuda_most_map_bytes(const hfta_program *program) {
   uint32_t most = 0;
   for (uint32_t i = 0; i < program->task_count; ++i)
@@ -29,7 +23,7 @@ uint64_t hfta_cuda_most_map_bytes(const hfta_program *program) {
       if (groups && groups->map_count > most)
         most = groups->map_count;
     }
-  return hfta_cuda_map_bytes(most);
+  return hfta_map_block_bytes(most);
 }
 
 /// Shared memory has the units of rows of so many bytes turned.
@@ -78,7 +72,7 @@ hfta_cu_result hfta_cuda_make_maps(const hfta_cuda *cuda,
                                    const uint64_t *parameters, uint64_t copies,
                                    void *block) {
   const hfta_warp_group_launch *groups = launch->warp_groups;
-  memset(block, 0, hfta_cuda_map_bytes(groups->map_count));
+  memset(block, 0, hfta_map_block_bytes(groups->map_count));
   hfta_cu_tensor_map *maps = block;
   uint32_t *are_apart = (uint32_t *)(maps + groups->map_count);
   hfta_cu_result result = 0;

@@ -165,8 +165,8 @@ static hfta_status begin(cuda_device *self, const hfta_device_options *options,
       calloc(HFTA_CUDA_PARAMETERS, sizeof(*launcher->parameters));
   launcher->places = calloc(HFTA_CUDA_PARAMETERS, sizeof(void *));
   uint64_t map_bytes = hfta_cuda_most_map_bytes(options->program);
-  launcher->maps = aligned_alloc(HFTA_CUDA_MAP_ALIGNMENT,
-                                 map_bytes + HFTA_CUDA_MAP_ALIGNMENT);
+  launcher->maps =
+      aligned_alloc(HFTA_MAP_ALIGNMENT, map_bytes + HFTA_MAP_ALIGNMENT);
   self->graphs = hfta_cuda_graphs_create(launcher, options->program);
   if (!self->streams || !self->events || !self->is_recorded ||
       !launcher->parameters || !launcher->places || !launcher->maps ||
