@@ -12,7 +12,8 @@
 using namespace fibers;
 
 /// Saves what a callee must, notes the stack's pointer in `*from`, and goes on
-/// with another stack that was left so (System V, x86-64).
+/// with another stack that was left so (System V, x86-64): by a jump, as a
+/// processor expects a return to go to the latest call.
 extern "C" void hfta_switch_fiber(void **from, void *to);
 asm(R"(
   .text
@@ -35,7 +36,8 @@ hfta_switch_fiber:
   popq %r12
   popq %rbx
   popq %rbp
-  ret
+  popq %rcx
+  jmpq *%rcx
   .size hfta_switch_fiber, .-hfta_switch_fiber
 )");
 
@@ -43,12 +45,22 @@ hfta_switch_fiber:
 static constexpr size_t kStackBytes = size_t(128) << 10;
 static constexpr size_t kGuardBytes = size_t(4) << 10;
 static constexpr size_t kThreadBytes = kGuardBytes + kStackBytes;
+/// A line of a cache, and as many of them as a page has.
+static constexpr size_t kLineBytes = 64;
+static constexpr size_t kLines = 64;
 
 static char *stacks;
-static void *pointers[kMost]; ///< of the stacks
+/// Those that no thread has, the next one last. What has ended leaves its stack
+/// to the next thread that begins, which finds it in the cache: of threads that
+/// never wait all have the same one.
+static unsigned freeStacks[kMost];
+static unsigned freeCount;
+static unsigned stackOf[kMost]; ///< a thread that has begun
+static void *pointers[kMost];   ///< into the stacks of such threads
 
 /// What a thread does, or waits for.
-enum class State {
+enum class State : uint8_t {
+  ready, ///< to begin
   running,
   atBarrier,
   atNumbered, ///< barrier
@@ -132,10 +144,15 @@ const char *fibers::getFailure() { return failure; }
 
 unsigned fibers::getThread() { return current; }
 
-/// As if it had been left by hfta_switch_fiber just before `begin`.
+/// Gives a thread a stack, as if it had been left by hfta_switch_fiber just
+/// before `begin`.
 static void prepare(unsigned thread) {
   constexpr size_t kSaved = 6;
-  auto *top = reinterpret_cast<void **>(stacks + (thread + 1) * kThreadBytes);
+  unsigned stack = stackOf[thread] = freeStacks[--freeCount];
+  // Tops that lay on the same line of their pages would share few lines of the
+  // cache.
+  auto *top = reinterpret_cast<void **>(stacks + (stack + 1) * kThreadBytes -
+                                        stack % kLines * kLineBytes);
   *--top = nullptr; // where `begin` would return to
   *--top = reinterpret_cast<void *>(begin);
   for (size_t i = 0; i < kSaved; ++i)
@@ -190,22 +207,39 @@ static bool releaseAll(unsigned count) {
   return goesOn || poll(count) || (!failure && releaseYielding(count));
 }
 
+/// Nobody has begun, and no thread has a stack.
+static void reset(unsigned count) {
+  failure = nullptr;
+  std::fill(std::begin(barriers), std::end(barriers), Numbered());
+  std::fill(states, states + count, State::ready);
+  std::fill(states + count, std::end(states), State::ended);
+  freeCount = count;
+  for (unsigned i = 0; i < count; ++i)
+    freeStacks[i] = count - 1 - i;
+}
+
+/// Lets the current thread go on until it waits or ends, if it can.
+static void resume() {
+  if (states[current] == State::ready)
+    prepare(current);
+  if (states[current] != State::running)
+    return;
+  hfta_switch_fiber(&mainPointer, pointers[current]);
+  if (states[current] == State::ended)
+    freeStacks[freeCount++] = stackOf[current];
+}
+
 bool fibers::run(unsigned count, void (*body)(void *), unsigned (*next)(void *),
                  void *argument) {
   if (!stacks)
     allocate();
   currentBody = body;
   currentArgument = argument;
-  failure = nullptr;
-  std::fill(std::begin(barriers), std::end(barriers), Numbered());
-  std::fill(std::begin(states), std::end(states), State::ended);
-  for (unsigned thread = 0; thread < count; ++thread)
-    prepare(thread);
+  reset(count);
   do {
     for (unsigned i = 0; i < count && !failure; ++i) {
       current = next(argument);
-      if (states[current] == State::running)
-        hfta_switch_fiber(&mainPointer, pointers[current]);
+      resume();
     }
   } while (!failure && releaseAll(count));
   return !failure && std::all_of(states, states + count,
