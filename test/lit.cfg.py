@@ -2,6 +2,7 @@
 #
 # Parameters:
 #   roundtrip=1   run only .mlir tests, hfta-opt with --verify-roundtrip
+#   slow=1        run only the tests that say `REQUIRES: slow`
 #   long=1        run only the tests that say `REQUIRES: long`
 
 import ctypes
@@ -26,9 +27,10 @@ if roundtrip:
     # Tests that ask for it themselves get it once.
     config.substitutions.append((r" --?verify-roundtrip\b", ""))
 
-if lit_config.params.get("long") == "1":
-    config.available_features.add("long")
-    config.limit_to_features = {"long"}
+for kind in ("slow", "long"):
+    if lit_config.params.get(kind) == "1":
+        config.available_features.add(kind)
+        config.limit_to_features = {kind}
 
 if config.sanitize:
     config.available_features.add("sanitize")
