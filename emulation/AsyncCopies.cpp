@@ -1,4 +1,4 @@
-//===- AsyncCopies.cpp - Copies that threads don't wait for ---------------===//
+//===- AsyncCopies.cpp - Asynchronous copies (cp.async) -------------------===//
 
 #include "AsyncCopies.h"
 #include "Fibers.h"
@@ -18,7 +18,7 @@ struct Copy {
 };
 struct Thread {
   std::vector<Copy> begun;
-  uint64_t groups; ///< that are complete
+  uint64_t groups; ///< groups that are complete
 };
 } // namespace
 
@@ -32,7 +32,9 @@ void async_copies::begin(void *to, const void *from, uint32_t count) {
 
 void async_copies::commit() { ++threads[fibers::getThread()].groups; }
 
-/// A place that can't be read is left by a jump: what is begun is whole then.
+/// Makes the copies. A copy whose memory can't be read leaves this function by
+/// a jump (longjmp from the signal handler): `begun` must be whole at that
+/// point.
 void async_copies::wait(uint32_t left) {
   Thread &thread = threads[fibers::getThread()];
   auto isLeft = [&](const Copy &copy) {

@@ -1,8 +1,9 @@
-//===- AsyncCopies.h - Copies that threads don't wait for -------*- C++ -*-===//
+//===- AsyncCopies.h - Asynchronous copies (cp.async) -----------*- C++ -*-===//
 //
-// A thread begins copies into shared memory, says which of them are a group,
-// and waits for all but its last groups. Nothing is copied before it waits, and
-// until then the place holds NaNs: who reads too early computes something else.
+// A thread begins copies into shared memory, commits them as groups, and waits
+// for all but its latest groups. No copy is made before the thread waits for
+// it, and until then its destination holds NaNs: a thread that reads too early
+// computes a wrong result.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_EMULATION_ASYNCCOPIES_H
@@ -12,19 +13,20 @@
 
 namespace async_copies {
 
-/// What a copy writes.
+/// The bytes that a copy writes.
 inline constexpr uint32_t kBytes = 16;
 
-// Called by a thread of a block that runs (Fibers.h).
+// The functions below are called by a thread of a running block (Fibers.h).
 
-/// Begins a copy of `count` bytes, at most kBytes, behind which come zeros.
+/// Begins a copy of `count` bytes, at most kBytes; zeros fill the remaining
+/// ones.
 void begin(void *to, const void *from, uint32_t count);
-/// The copies begun since the last call are a group.
+/// Makes a group of the copies begun since the last call.
 void commit();
-/// Makes the copies of all groups but the last `left`.
+/// Makes the copies of all groups except the latest `left` ones.
 void wait(uint32_t left);
 
-/// Forgets all threads' copies and groups: another block begins.
+/// Forgets all threads' copies and groups, before another block begins.
 void forget();
 
 } // namespace async_copies

@@ -1,4 +1,4 @@
-//===- BulkCopies.cpp - Copies of boxes, and who waits for them -----------===//
+//===- BulkCopies.cpp - Bulk copies of tensors, and mbarriers -------------===//
 
 #include "BulkCopies.h"
 #include "Fibers.h"
@@ -14,17 +14,17 @@
 using namespace bulk_copies;
 using tensor_maps::Map;
 
-/// Arrivals of a phase at most.
+/// The most arrivals of a phase.
 static constexpr uint32_t kMostArrivals = (1 << 20) - 1;
-/// Bytes that it can expect at most.
+/// The most bytes that an mbarrier can expect.
 static constexpr uint32_t kMostBytes = (1 << 20) - 1;
 
 namespace {
 struct Barrier {
-  uint32_t arrivals;  ///< of each phase
-  uint32_t pending;   ///< of these in the current one
-  int64_t bytes;      ///< that are expected and haven't come
-  uint64_t phase = 0; ///< how many are over
+  uint32_t arrivals;  ///< the arrivals that complete a phase
+  uint32_t pending;   ///< arrivals that the current phase still lacks
+  int64_t bytes;      ///< expected bytes that haven't come yet
+  uint64_t phase = 0; ///< the number of phases that are over
 
   /// Begins another phase if the current one is over.
   void advance() {
@@ -40,7 +40,7 @@ struct Copy {
   int32_t coordinates[tensor_maps::kMostDimensions];
   Barrier *barrier;
 };
-/// A thread that waits for a phase.
+/// A phase for which a thread waits.
 struct Wait {
   Barrier *barrier;
   uint64_t phase;
@@ -77,7 +77,7 @@ static void arriveAt(Barrier &barrier, uint32_t arrivals) {
 
 void bulk_copies::arrive(void *place, uint32_t arrivals) {
   arriveAt(find(place), arrivals);
-  // What it has promised too early others may find now.
+  // Other threads run first: if this arrival came too early, they notice it.
   fibers::yield();
 }
 
@@ -89,7 +89,8 @@ void bulk_copies::arriveExpecting(void *place, uint32_t bytes) {
   arriveAt(barrier, 1);
 }
 
-/// A place that can't be read is left by a jump: what is begun is whole then.
+/// Makes the barrier's copies. An access to unmapped memory leaves this
+/// function by a jump (longjmp): `begun` must be whole at that point.
 static void makeCopies(Barrier &barrier) {
   auto isOfBarrier = [&](const Copy &copy) { return copy.barrier == &barrier; };
   int64_t bytes = 0;

@@ -1,10 +1,11 @@
-//===- BulkCopies.h - Copies of boxes, and who waits for them ---*- C++ -*-===//
+//===- BulkCopies.h - Bulk copies of tensors, and mbarriers -----*- C++ -*-===//
 //
 // A thread begins copies of whole boxes of tensors into shared memory. An
-// mbarrier, a place there, counts arrivals and the bytes that copies bring: who
-// waits for its phase sees both. Nothing is copied before somebody waits and
-// nobody else can go on; until then the place holds NaNs. "Parallel Thread
-// Execution ISA", "mbarrier" and "cp.async.bulk.tensor".
+// mbarrier, an object in shared memory, counts arrivals and the bytes that
+// copies bring; a thread that waits for its phase waits for both. A copy is
+// made as late as possible: once a thread waits for it and no other thread can
+// go on. Until then its destination holds NaNs. See "Parallel Thread Execution
+// ISA", "mbarrier" and "cp.async.bulk.tensor".
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_EMULATION_BULKCOPIES_H
@@ -14,35 +15,36 @@
 
 namespace bulk_copies {
 
-/// What the place of a copy is aligned to.
+/// The alignment of a copy's destination, in bytes.
 inline constexpr unsigned kAlignment = 128;
 
-// Called by a thread of a block that runs (Fibers.h). The block fails where an
-// mbarrier hasn't been initialised.
+// The functions below are called by a thread of a running block (Fibers.h). The
+// block fails if an mbarrier hasn't been initialised.
 
-/// Of an mbarrier at a place: so many arrivals are a phase.
+/// Initialises an mbarrier whose phases consist of `arrivals` arrivals.
 void initialise(void *barrier, uint32_t arrivals);
-/// Some arrivals of this phase. Who says so goes on after all others.
+/// Adds arrivals to the current phase. The thread goes on after all others, so
+/// that threads it released too early are noticed.
 void arrive(void *barrier, uint32_t arrivals);
-/// One more arrival, and so many bytes before the phase is over.
+/// Adds one arrival, and makes the phase expect `bytes` more bytes.
 void arriveExpecting(void *barrier, uint32_t bytes);
-/// Returns once the phase of this parity is over, which is the one before the
-/// current phase if that has the other parity. What was copied can be read by
-/// the thread's products (WarpGroups.h).
+/// Returns once the phase of this parity is over. If the current phase has the
+/// other parity, that is the phase before, and the call returns at once. After
+/// this the thread's products (WarpGroups.h) can read what was copied.
 void wait(void *barrier, uint32_t parity);
 
-/// Begins a copy of the box that a map (TensorMaps.h) has at as many
-/// coordinates as the tensor has dimensions. The barrier's phase gets its
-/// bytes.
+/// Begins a copy of a map's (TensorMaps.h) box at the given coordinates, of
+/// which the first `rank` count. The copy's bytes count for the barrier's
+/// current phase.
 void begin(void *to, const void *map, void *barrier, uint32_t rank,
            int32_t first, int32_t second, int32_t third, int32_t fourth,
            int32_t fifth);
 
-/// Whether all copies that were begun have been made, and brought as many bytes
-/// as were expected.
+/// Returns whether all copies that were begun have been made, and brought as
+/// many bytes as the mbarriers expected.
 bool areMade();
 
-/// Forgets copies and mbarriers: another block begins.
+/// Forgets all copies and mbarriers, before another block begins.
 void forget();
 
 } // namespace bulk_copies

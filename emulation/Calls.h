@@ -1,4 +1,4 @@
-//===- Calls.h - What functions of the driver have in common ----*- C++ -*-===//
+//===- Calls.h - Helpers of the driver's functions --------------*- C++ -*-===//
 
 #ifndef HFTA_EMULATION_CALLS_H
 #define HFTA_EMULATION_CALLS_H
@@ -11,13 +11,14 @@
 
 namespace emulation {
 
-/// Whether a call is the one that shall fail.
+/// Returns whether this call is the one that is to fail.
 bool fails(const char *call);
 
-/// A launch as asked for, or kInvalidValue.
+/// Checks the arguments of a launch. Returns kInvalidValue if they are wrong.
 hfta_cu_result makeLaunch(const hfta_cu_kernel_node &kernel, Launch &launch);
 
-/// Begins a function: it has the device for itself.
+/// Begins a driver function, which holds the lock of the device until it
+/// returns.
 #define ENTER(name)                                                            \
   if (fails(name))                                                             \
     return kUnknown;                                                           \

@@ -1,7 +1,7 @@
 //===- Driver.cpp - The functions of the emulated driver ------------------===//
 //
-// As NVIDIA's driver has them; cuda_driver.h has their declarations. What isn't
-// there, the runtime doesn't use.
+// These are the functions of NVIDIA's driver that the runtime uses;
+// cuda_driver.h declares them.
 //===----------------------------------------------------------------------===//
 
 #include "Calls.h"
@@ -17,7 +17,7 @@
 
 using namespace emulation;
 
-/// Whoever has this symbol is no GPU.
+/// A driver library with this symbol is no GPU's.
 EXPORTED const int hfta_emulated_driver = 1;
 
 //===----------------------------------------------------------------------===//
@@ -53,7 +53,8 @@ static void readDevice(Settings &settings) {
     refuse(name, value, "CHIP[:BYTES], as in sm_80:1000000");
 }
 
-/// A variable that says what, and the how manyth time; false without it.
+/// Reads a variable of the form WHAT:N, where N counts occurrences from 1 on.
+/// Returns false if it isn't set.
 static bool readNumbered(const char *name, const char *expected,
                          std::string &what, long &times) {
   const char *value = std::getenv(name);
@@ -263,7 +264,7 @@ EXPORTED hfta_cu_result cuModuleGetFunction(hfta_cu_function *function,
   return kSuccess;
 }
 
-/// What a block of this chip may have.
+/// Returns the most shared memory that a block of this chip can have.
 static unsigned getMostSharedBytes() {
   const Settings &settings = getSettings();
   if (settings.major == 9 || settings.major == 10)
@@ -304,8 +305,8 @@ hfta_cu_result emulation::makeLaunch(const hfta_cu_kernel_node &kernel,
   if (kernel.shared_bytes > function->sharedBytes)
     return kInvalidValue;
   launch = {function, kernel.grid_x, kernel.grid_z, kernel.block_x, {}, {}};
-  // How many parameters a kernel has isn't known: they are 8 bytes each, but
-  // for maps, and end with NULL.
+  // The number of a kernel's parameters isn't known. They end with NULL, and
+  // each has 8 bytes, except tensor maps.
   size_t count = 0;
   while (kernel.parameters[count])
     ++count;

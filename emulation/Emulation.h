@@ -1,16 +1,17 @@
-//===- Emulation.h - A GPU that isn't there ---------------------*- C++ -*-===//
+//===- Emulation.h - A stand-in for NVIDIA's driver -------------*- C++ -*-===//
 //
-// What the stand-in driver is made of. It takes commands as the driver does and
-// carries them out as late as it may, on the thread that waits for them: those
-// of several streams in an order that is drawn, as far as events allow, and a
-// kernel's blocks and threads, too. Device memory can't be reached by the host
-// meanwhile, begins as something that nobody expects, and ends where nothing
-// can be read.
+// The parts of the emulated driver. It accepts commands as the driver does and
+// carries them out as late as possible, on the thread that waits for them. The
+// order of several streams' commands is random as far as events allow, and so
+// is the order of a kernel's blocks and threads. The host can't access device
+// memory except while it is open for a command; new device memory is filled
+// with a value that no program expects, and an allocation's end is followed by
+// a guard page.
 //
 // Environment: HFTA_EMULATION_SEED (0), HFTA_EMULATION_DEVICE=CHIP[:BYTES]
-// (sm_80:4294967296), HFTA_EMULATION_FAIL=CALL:N, the call that fails,
-// HFTA_EMULATION_FAULT=FAULT:N, what is done wrongly, as a test of whether that
-// would be noticed (Faults.h).
+// (sm_80:4294967296), HFTA_EMULATION_FAIL=CALL:N, the driver call that fails,
+// and HFTA_EMULATION_FAULT=FAULT:N, an operation that goes wrong, to test
+// whether that would be noticed (Faults.h).
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_EMULATION_EMULATION_H
@@ -31,7 +32,7 @@
 
 namespace emulation {
 
-/// Results of the driver's that are given here.
+/// The results that the emulated driver returns.
 enum : hfta_cu_result {
   kSuccess = 0,
   kInvalidValue = 1,
@@ -52,37 +53,38 @@ struct Settings {
   int major = 8, minor = 0;
   uint64_t bytes = uint64_t(4) << 30;
   uint64_t seed = 0;
-  std::string failing; ///< a call; empty: none
+  std::string failing; ///< the name of a driver call; empty: none
   long failingNumber = 0;
-  std::string fault; ///< empty: none
+  std::string fault; ///< the name of a fault; empty: none
   uint64_t faultNumber = 0;
 };
 
-/// From the environment; what is malformed there ends the process with a
-/// message.
+/// Reads the settings from the environment. A malformed variable ends the
+/// process with a message.
 const Settings &getSettings();
 
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// Allocations, each between pages that can't be reached.
+/// Device memory: allocations between guard pages.
 class Memory {
 public:
   hfta_cu_result allocate(size_t bytes, hfta_cu_address &address);
   hfta_cu_result free(hfta_cu_address address);
-  /// Whether the bytes lie in one allocation, or touch none.
+  /// Returns whether the bytes lie in one allocation; an empty range at its end
+  /// does, too.
   bool isDevice(hfta_cu_address address, size_t bytes) const;
   bool isHost(hfta_cu_address address, size_t bytes) const;
   size_t countFree() const;
-  /// Whether the host can reach it.
+  /// Makes all allocations accessible to the host, or inaccessible.
   void open(bool isOpen);
 
 private:
   struct Block {
-    size_t bytes;     ///< from the address on
-    char *pages;      ///< that can be reached
-    size_t pageBytes; ///< of these
+    size_t bytes;     ///< the size, from the address on
+    char *pages;      ///< the accessible pages
+    size_t pageBytes; ///< the size of these pages
   };
   std::map<hfta_cu_address, Block> blocks;
   size_t used = 0;
@@ -94,23 +96,24 @@ private:
 
 /// A loaded image.
 struct Module {
-  int file; ///< open as long as the library: the loader knows it by its number
+  int file; ///< stays open while the library is loaded: the loader identifies
+            ///< it by number
   void *library;
   uint32_t *registers;
-  void *shared; ///< memory that a block's threads share
+  void *shared; ///< the shared memory of a block
   uint64_t sharedBytes;
   ~Module();
 };
 
-/// Shared memory that every kernel may ask for at its launch.
+/// The shared memory that every kernel may ask for at its launch, in bytes.
 inline constexpr unsigned kFreeSharedBytes = 48 << 10;
 
 struct Function {
   Module *module;
   void (*call)(void **parameters);
-  bool waits;           ///< a block's threads for each other
-  uint32_t mapCount;    ///< that its last parameter has
-  unsigned sharedBytes; ///< that a launch may ask for
+  bool waits;           ///< whether a block's threads wait for each other
+  uint32_t mapCount;    ///< tensor maps in its last parameter
+  unsigned sharedBytes; ///< the most bytes that a launch may ask for
   std::string name;
 };
 
@@ -118,10 +121,10 @@ struct Launch {
   const Function *function;
   unsigned gridX, gridZ, blockX;
   std::vector<uint64_t> parameters;
-  std::vector<uint64_t> maps; ///< the bytes of a last one, or nothing
+  std::vector<uint64_t> maps; ///< the bytes of the tensor maps, if any
 };
 
-/// Kernels, each with the numbers of those that it waits for.
+/// Kernels, each with the indices of those that it waits for.
 struct Graph {
   struct Node {
     Launch launch;
@@ -133,9 +136,9 @@ struct Graph {
 hfta_cu_result loadModule(const void *image, std::unique_ptr<Module> &out);
 hfta_cu_result findFunction(Module &module, const char *name,
                             std::unique_ptr<Function> &out);
-/// Runs all threads, one after the other, in an order that is drawn; of those
-/// that wait for each other one as far as it waits, then another one. A kernel
-/// that some threads of a block leave while others wait has failed.
+/// Runs all threads one after the other, in a random order. Threads that wait
+/// for each other run in turns, each until it waits. The kernel fails if some
+/// threads of a block end while others wait for them.
 hfta_cu_result run(const Launch &launch, std::mt19937_64 &random);
 
 //===----------------------------------------------------------------------===//
@@ -143,15 +146,15 @@ hfta_cu_result run(const Launch &launch, std::mt19937_64 &random);
 //===----------------------------------------------------------------------===//
 
 struct Event {
-  uint64_t recorded = 0; ///< how often that was asked for
+  uint64_t recorded = 0; ///< how often cuEventRecord was called
   uint64_t happened = 0;
 };
 
 struct Command {
-  /// Done when it returns; what it fails with.
+  /// Carries the command out completely, and returns its result.
   std::function<hfta_cu_result()> work;
   Event *awaited = nullptr; ///< can't begin before it has happened …
-  uint64_t times = 0;       ///< … so many times
+  uint64_t times = 0;       ///< … this many times
   bool ofHost = false;      ///< device memory stays closed
 };
 
@@ -159,35 +162,36 @@ struct Stream {
   std::deque<Command> commands;
 };
 
-/// All of the device.
+/// The state of the device.
 class Device {
 public:
   static Device &get();
 
   void push(Stream &stream, Command command);
-  /// Carries out commands until a stream has none left.
+  /// Carries out commands until the stream has none left.
   hfta_cu_result finish(Stream &stream);
-  /// … or until an event has happened as often as it was asked for.
+  /// Carries out commands until the event has happened as often as it was
+  /// recorded.
   hfta_cu_result finish(const Event &event);
 
   std::mutex mutex;
   Memory memory;
-  std::set<void *> locked; ///< memory of the host's
+  std::set<void *> locked; ///< page-locked memory of the host
   std::vector<std::unique_ptr<Stream>> streams;
   std::vector<std::unique_ptr<Event>> events;
   std::vector<std::unique_ptr<Module>> modules;
   std::vector<std::unique_ptr<Function>> functions;
-  std::vector<std::unique_ptr<Graph>> graphs; ///< and what is made of them
+  std::vector<std::unique_ptr<Graph>> graphs; ///< also the executable ones
   std::mt19937_64 random;
-  /// The first failure of a command: all fail from there on.
+  /// The first failure of a command; every later command fails with it.
   hfta_cu_result failure = kSuccess;
 
 private:
   Device();
   bool canRun(const Stream &stream) const;
   void step(Stream &stream);
-  /// One command of some stream's; false if none can begin: streams wait for
-  /// each other, or for a command that nobody gives any more.
+  /// Carries out one command of a random stream. Returns false if none can
+  /// begin: the streams wait for each other, or for a command that never comes.
   bool stepAny();
 };
 

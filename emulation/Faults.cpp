@@ -1,4 +1,4 @@
-//===- Faults.cpp - What the emulated GPU does wrongly --------------------===//
+//===- Faults.cpp - Faults planted in the emulated GPU --------------------===//
 
 #include "Faults.h"
 #include "Emulation.h"
@@ -10,7 +10,7 @@
 
 using namespace emulation;
 
-/// In the order of the enumeration.
+/// The names of the faults, in the order of the enumeration.
 static constexpr const char *names[] = {"barrier", "wait",  "edge",
                                         "bounds",  "copy",  "clear",
                                         "host",    "async", "products"};

@@ -1,8 +1,8 @@
-//===- Faults.h - What the emulated GPU does wrongly ------------*- C++ -*-===//
+//===- Faults.h - Faults planted in the emulated GPU ------------*- C++ -*-===//
 //
-// A program may be right by luck: with a barrier, an event or an edge too few
-// it often computes the same. Whether the emulation would notice is tested by
-// such faults, planted by HFTA_EMULATION_FAULT=FAULT:N.
+// A program with a missing barrier, event or graph edge may be right by luck:
+// often it computes the same result. Planted faults test whether the emulation
+// would notice: HFTA_EMULATION_FAULT=FAULT:N.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_EMULATION_FAULTS_H
@@ -13,24 +13,24 @@
 namespace emulation {
 
 enum class Fault {
-  barrier, ///< a thread's Nth barrier of each block lets it through
-  wait,    ///< the Nth wait of a stream for an event doesn't
+  barrier, ///< a thread's Nth barrier in each block lets it through
+  wait,    ///< the Nth wait of a stream for an event returns at once
   edge,    ///< each graph's Nth kernel waits for no other
   bounds,  ///< the Nth kernel that runs does so for one copy too many
   copy,    ///< the Nth copy isn't made
   clear,   ///< the Nth fill isn't made
-  host,    ///< the Nth time that the host waits it doesn't
-  async,   ///< a thread's Nth wait of each block for copies doesn't
-  products ///< a thread's Nth wait of each block for its products doesn't
+  host,    ///< the host's Nth wait returns at once
+  async,   ///< a thread's Nth wait for copies in each block returns at once
+  products ///< a thread's Nth wait for products in each block returns at once
 };
 
-/// N where this fault is planted; else 0.
+/// Returns N if this fault is planted, 0 otherwise.
 uint64_t getFault(Fault fault);
 
-/// Counts what may be done wrongly: whether this time it is.
+/// Counts an operation that may fail, and returns whether this time it does.
 bool strikes(Fault fault);
 
-/// Whether `text` names a fault.
+/// Returns whether `text` names a fault.
 bool isFault(const char *text);
 
 } // namespace emulation

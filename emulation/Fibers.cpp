@@ -11,9 +11,10 @@
 
 using namespace fibers;
 
-/// Saves what a callee must, notes the stack's pointer in `*from`, and goes on
-/// with another stack that was left so (System V, x86-64): by a jump, as a
-/// processor expects a return to go to the latest call.
+/// Saves the callee-saved registers, stores the stack pointer in `*from`, and
+/// continues on another stack that was left in this way (System V, x86-64). It
+/// jumps rather than returns, as a processor predicts that a return goes to the
+/// latest call.
 extern "C" void hfta_switch_fiber(void **from, void *to);
 asm(R"(
   .text
@@ -41,38 +42,38 @@ hfta_switch_fiber:
   .size hfta_switch_fiber, .-hfta_switch_fiber
 )");
 
-/// Of a thread, and of what lies below: whoever overflows is noticed.
+/// The stack of a thread, and the guard page below it: a stack overflow faults.
 static constexpr size_t kStackBytes = size_t(128) << 10;
 static constexpr size_t kGuardBytes = size_t(4) << 10;
 static constexpr size_t kThreadBytes = kGuardBytes + kStackBytes;
-/// A line of a cache, and as many of them as a page has.
+/// The bytes of a cache line, and the cache lines of a page.
 static constexpr size_t kLineBytes = 64;
 static constexpr size_t kLines = 64;
 
 static char *stacks;
-/// Those that no thread has, the next one last. What has ended leaves its stack
-/// to the next thread that begins, which finds it in the cache: of threads that
-/// never wait all have the same one.
+/// The stacks that no thread has; the last one is given out next. A thread that
+/// ends leaves its stack to the next thread that begins, which finds it in the
+/// cache: threads that never wait all use one stack.
 static unsigned freeStacks[kMost];
 static unsigned freeCount;
-static unsigned stackOf[kMost]; ///< a thread that has begun
-static void *pointers[kMost];   ///< into the stacks of such threads
+static unsigned stackOf[kMost]; ///< the stack of each thread that has begun
+static void *pointers[kMost];   ///< the saved stack pointers of such threads
 
-/// What a thread does, or waits for.
+/// The state of a thread, or the event for which it waits.
 enum class State : uint8_t {
-  ready, ///< to begin
+  ready, ///< not yet begun
   running,
   atBarrier,
-  atNumbered, ///< barrier
+  atNumbered, ///< waits at a named barrier
   inWarp,
-  polling, ///< a condition
+  polling, ///< waits for a condition
   yielding,
   ended
 };
 static State states[kMost];
 
 namespace {
-/// Threads at a barrier that has a number.
+/// A named barrier, and the threads that wait at it.
 struct Numbered {
   uint32_t expected, arrived;
 };
@@ -83,7 +84,7 @@ struct Condition {
 } // namespace
 
 static Numbered barriers[kBarriers];
-static uint32_t numbers[kMost]; ///< of the barriers where threads are
+static uint32_t numbers[kMost]; ///< the named barriers at which threads wait
 static Condition conditions[kMost];
 static const char *failure;
 static void *mainPointer;
@@ -135,7 +136,7 @@ void fibers::setFailure(const char *reason) { failure = reason; }
 
 void fibers::fail(const char *reason) {
   setFailure(reason);
-  // `run` ends when it sees that.
+  // `run` ends when it sees the failure.
   for (;;)
     hfta_switch_fiber(&pointers[current], mainPointer);
 }
@@ -144,16 +145,16 @@ const char *fibers::getFailure() { return failure; }
 
 unsigned fibers::getThread() { return current; }
 
-/// Gives a thread a stack, as if it had been left by hfta_switch_fiber just
-/// before `begin`.
+/// Gives a thread a stack in the state in which hfta_switch_fiber leaves one,
+/// such that switching to it enters `begin`.
 static void prepare(unsigned thread) {
   constexpr size_t kSaved = 6;
   unsigned stack = stackOf[thread] = freeStacks[--freeCount];
-  // Tops that lay on the same line of their pages would share few lines of the
-  // cache.
+  // The tops of the stacks are staggered: at equal offsets in their pages they
+  // would compete for the same few cache lines.
   auto *top = reinterpret_cast<void **>(stacks + (stack + 1) * kThreadBytes -
                                         stack % kLines * kLineBytes);
-  *--top = nullptr; // where `begin` would return to
+  *--top = nullptr; // the return address of `begin`
   *--top = reinterpret_cast<void *>(begin);
   for (size_t i = 0; i < kSaved; ++i)
     *--top = nullptr;
@@ -172,7 +173,7 @@ static void allocate() {
       std::abort();
 }
 
-/// Lets neighbouring threads go on if all of them wait for each other.
+/// Resumes the neighbouring threads [first, end) if all of them are in `state`.
 static bool release(unsigned first, unsigned end, State state) {
   if (!std::all_of(states + first, states + end,
                    [&](State own) { return own == state; }))
@@ -181,7 +182,7 @@ static bool release(unsigned first, unsigned end, State state) {
   return true;
 }
 
-/// Asks what threads wait for.
+/// Evaluates the conditions for which threads wait. Returns whether one holds.
 static bool poll(unsigned count) {
   bool goesOn = false;
   for (current = 0; current < count && !failure; ++current)
@@ -207,7 +208,7 @@ static bool releaseAll(unsigned count) {
   return goesOn || poll(count) || (!failure && releaseYielding(count));
 }
 
-/// Nobody has begun, and no thread has a stack.
+/// Resets the state: no thread has begun, and none has a stack.
 static void reset(unsigned count) {
   failure = nullptr;
   std::fill(std::begin(barriers), std::end(barriers), Numbered());
@@ -218,7 +219,7 @@ static void reset(unsigned count) {
     freeStacks[i] = count - 1 - i;
 }
 
-/// Lets the current thread go on until it waits or ends, if it can.
+/// Resumes the current thread, if it can run, until it waits or ends.
 static void resume() {
   if (states[current] == State::ready)
     prepare(current);

@@ -1,7 +1,7 @@
 //===- Fibers.h - Threads of a block that wait for each other ---*- C++ -*-===//
 //
-// Each has a stack of its own, and all run on the calling thread: one until it
-// waits, then another one. One block at a time.
+// Each thread has a stack of its own. All run on the calling thread, one at a
+// time: one runs until it waits, then another one. One block runs at a time.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_EMULATION_FIBERS_H
@@ -11,42 +11,43 @@
 
 namespace fibers {
 
-/// As many threads as a block has at most.
+/// The most threads of a block.
 inline constexpr unsigned kMost = 1024;
 
-/// Threads of a warp: those of neighbouring numbers.
+/// The threads of a warp, whose numbers are consecutive.
 inline constexpr unsigned kWarp = 32;
 
-/// Barriers of a block that have a number.
+/// The named barriers of a block.
 inline constexpr unsigned kBarriers = 16;
 
 /// Runs `count` threads, each of which calls `body`. Between two waits they run
-/// in the order that `next` says, which gives each number below `count` once in
-/// so many calls. False if some wait for others that have ended, or that wait
-/// for something else; those never go on. A body may be left by a jump to where
-/// this function was called.
+/// in the order that `next` gives: `count` calls of it return each number below
+/// `count` once. Returns false if some threads wait for others that have ended
+/// or that wait for something else; those never go on. A body may be left by a
+/// jump (longjmp) to the caller of this function.
 bool run(unsigned count, void (*body)(void *), unsigned (*next)(void *),
          void *argument);
 
-/// Called by a body: returns once all threads have called it.
+/// Waits until all threads of the block have called it. A body calls it.
 void wait();
-/// The same for the threads of a warp, as many as there are.
+/// Waits until all threads of the warp have called it.
 void waitForWarp();
-/// The same for so many threads of the block, whichever they are, at a barrier
-/// that has a number below kBarriers.
+/// Waits at the named barrier of a number below kBarriers, until `threads`
+/// threads of the block have called it, whichever they are.
 void waitAt(uint32_t barrier, uint32_t threads);
-/// Returns once `holds` does. That is asked when nobody else can go on, maybe
-/// from where no thread runs.
+/// Returns once `holds` returns true. It is called when no other thread can go
+/// on, possibly outside of any thread.
 void waitUntil(bool (*holds)(void *), void *argument);
-/// Returns once nobody else can go on, not even those that `waitUntil`.
+/// Returns once no other thread can go on, not even one in `waitUntil`.
 void yield();
-/// The block has failed, for that reason: nobody goes on.
+/// Fails the block for that reason: no thread goes on.
 [[noreturn]] void fail(const char *reason);
-/// The same for those who are no thread, such as what `waitUntil` asks.
+/// Fails the block, as `fail` does, but can be called outside of a thread and
+/// returns: a condition of `waitUntil` uses it.
 void setFailure(const char *reason);
-/// Why the last block has failed; nullptr: nobody has called `fail`.
+/// Returns why the last block failed; nullptr if nobody called `fail`.
 const char *getFailure();
-/// The number of the thread that runs.
+/// Returns the number of the running thread.
 unsigned getThread();
 
 } // namespace fibers

@@ -1,7 +1,7 @@
-//===- Graphs.cpp - Graphs of the emulated driver -------------------------===//
+//===- Graphs.cpp - Kernel graphs of the emulated driver ------------------===//
 //
-// A graph's kernels run when its turn in a stream comes, one after the other in
-// an order that is drawn, as far as they don't wait for each other.
+// When a graph's turn in a stream comes, its kernels run one after the other,
+// in a random topological order.
 //===----------------------------------------------------------------------===//
 
 #include "Calls.h"
@@ -25,7 +25,7 @@ EXPORTED hfta_cu_result cuGraphDestroy(hfta_cu_graph graph) {
   return destroy(device.graphs, graph);
 }
 
-/// Nodes are told by their numbers, from 1 on.
+/// A node's handle is its number in the graph, from 1 on.
 EXPORTED hfta_cu_result
 cuGraphAddKernelNode_v2(hfta_cu_graph_node *node, hfta_cu_graph handle,
                         const hfta_cu_graph_node *before, size_t count,
@@ -87,7 +87,8 @@ static hfta_cu_result runNodes(const Graph &graph, std::mt19937_64 &random) {
   return kSuccess;
 }
 
-/// The driver keeps what it still has to run.
+/// The command keeps a copy of the graph, as the caller may destroy its own
+/// before the command runs.
 EXPORTED hfta_cu_result cuGraphLaunch(hfta_cu_graph_exec exec,
                                       hfta_cu_stream stream) {
   ENTER("cuGraphLaunch");

@@ -31,7 +31,8 @@ Module::~Module() {
 // Images
 //===----------------------------------------------------------------------===//
 
-/// How long a shared library is: its section headers stand at the end.
+/// Returns the size of a shared library, whose section headers stand at its
+/// end.
 static size_t findBytes(const void *image) {
   Elf64_Ehdr header;
   std::memcpy(&header, image, sizeof(header));
@@ -47,8 +48,8 @@ static bool writeAll(int file, const char *data, size_t bytes) {
   return true;
 }
 
-/// How many barriers each thread of a block has come to, and how many waits for
-/// copies of both kinds and for products.
+/// The barriers that each thread of a block has reached so far, and its waits
+/// for copies (of both kinds) and for products.
 static uint64_t barriers[fibers::kMost], copyWaits[fibers::kMost],
     productWaits[fibers::kMost];
 
@@ -141,8 +142,8 @@ hfta_cu_result emulation::findFunction(Module &module, const char *name,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The numbers below a count, each once, in an order that is drawn: every
-/// `step`th, where that has no factor in common with the count.
+/// Yields each number below `count` once, in a random order: strides through
+/// them by a random `step` that is coprime to the count.
 class Order {
 public:
   Order(uint64_t count, std::mt19937_64 &random)
@@ -174,7 +175,7 @@ static void leaveKernel(int signal) {
 }
 
 namespace {
-/// What a fiber needs to know of its thread.
+/// The state that the fibers of a block share.
 struct Running {
   const Launch *launch;
   void **parameters;
@@ -188,7 +189,7 @@ static void runThread(void *argument) {
   running->launch->function->call(running->parameters);
 }
 
-/// Of those that go on, one after the other is drawn.
+/// Draws the thread that goes on next, so that each has its turn.
 static unsigned chooseThread(void *argument) {
   auto *running = static_cast<Running *>(argument);
   auto thread = static_cast<unsigned>(running->order.next());
@@ -196,8 +197,9 @@ static unsigned chooseThread(void *argument) {
   return thread;
 }
 
-/// What threads share holds nothing yet. Copies write there as long as they are
-/// under way: the next block's memory, once a block has ended.
+/// Runs the threads of a block together. Shared memory starts undefined. Copies
+/// still in flight when a block ends would write to the next block's memory,
+/// thus the block fails.
 static bool runTogether(const Launch &launch, void **parameters,
                         std::mt19937_64 &random) {
   const Module &module = *launch.function->module;
@@ -217,7 +219,7 @@ static bool runTogether(const Launch &launch, void **parameters,
   return bulk_copies::areMade();
 }
 
-/// Owns nothing: it may be left by a jump.
+/// Owns no memory, as a jump (longjmp) may leave this function.
 static bool runThreads(const Launch &launch, void **parameters,
                        std::mt19937_64 &random) {
   uint32_t *registers = launch.function->module->registers;
@@ -276,7 +278,8 @@ hfta_cu_result emulation::run(const Launch &asked, std::mt19937_64 &random) {
     result = kIllegalAddress;
   }
   inKernel = 0;
-  // The driver tells no kernel: whoever looks for the fault needs it.
+  // The driver doesn't report which kernel failed: this message helps to find
+  // the fault.
   if (result != kSuccess)
     std::fprintf(stderr, "emulated driver: kernel '%s' %s\n",
                  launch.function->name.c_str(), explain(result));

@@ -8,9 +8,10 @@
 
 using namespace emulation;
 
-/// As the driver aligns memory.
+/// The alignment of allocations, as the driver aligns them.
 static constexpr size_t kAlignment = 256;
-/// A NaN in every type, and no number that anybody counts with.
+/// The byte that fills new memory: a NaN in every floating-point type, and an
+/// integer that no program expects.
 static constexpr int kPoison = 0xFF;
 
 static size_t roundUp(size_t bytes, size_t unit) {
@@ -32,7 +33,8 @@ hfta_cu_result Memory::allocate(size_t bytes, hfta_cu_address &address) {
   mprotect(pages, pageBytes, PROT_READ | PROT_WRITE);
   std::memset(pages, kPoison, pageBytes);
   mprotect(pages, pageBytes, PROT_NONE);
-  // What is read behind the end is noticed sooner than before the beginning.
+  // The allocation ends at the guard page: reads after its end are a likelier
+  // mistake than reads before its beginning.
   char *begin = pages + pageBytes - roundUp(bytes, kAlignment);
   address = reinterpret_cast<hfta_cu_address>(begin);
   blocks[address] = {bytes, pages, pageBytes};

@@ -9,7 +9,7 @@ using namespace emulation;
 Device::Device() : random(getSettings().seed) {}
 
 Device &Device::get() {
-  // Never destroyed: programs end without closing what they have.
+  // The device is never destroyed: programs end without closing their handles.
   static auto *device = new Device();
   return *device;
 }
@@ -22,7 +22,7 @@ bool Device::canRun(const Stream &stream) const {
   if (stream.commands.empty())
     return false;
   const Command &command = stream.commands.front();
-  // After a failure nothing happens any more.
+  // After a failure all commands are discarded, whatever they wait for.
   return failure != kSuccess || !command.awaited ||
          command.awaited->happened >= command.times;
 }

@@ -1,4 +1,4 @@
-//===- TensorCores.cpp - Products of small matrices, bit by bit -----------===//
+//===- TensorCores.cpp - Bit-exact products of small matrices -------------===//
 
 #include "TensorCores.h"
 #include "Fibers.h"
@@ -11,11 +11,11 @@
 using namespace tensor_cores;
 using mlir::hfta::emulated::Factors;
 
-/// Words of a row of the left matrix, or a column of the right one.
+/// The 32-bit words of a row of the left matrix, or a column of the right one.
 static constexpr unsigned kWords = 8;
 static constexpr unsigned kMostTerms = 2 * kWords;
-/// Rows and columns of matrices that are read together, and how many there are
-/// at most.
+/// The rows and columns of the matrices that readMatrices reads, and how many
+/// matrices it reads at most.
 static constexpr unsigned kSize = 8, kMostMatrices = 4;
 
 //===----------------------------------------------------------------------===//
@@ -23,8 +23,8 @@ static constexpr unsigned kSize = 8, kMostMatrices = 4;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// significand * 2^(exponent - fractionBits), which is a number where it is
-/// neither infinite nor none.
+/// The number significand * 2^(exponent - fractionBits), unless it is infinite
+/// or a NaN.
 struct Number {
   int64_t significand;
   int exponent;
@@ -33,7 +33,7 @@ struct Number {
   bool isZero() const { return significand == 0 && !isInfinite && !isNan; }
 };
 
-/// A format of floats.
+/// A floating-point format.
 struct Decoder {
   unsigned fractionBits, exponentBits;
 
@@ -71,7 +71,7 @@ static Number multiplyNumbers(const Number &lhs, const Number &rhs) {
   return product;
 }
 
-/// Towards zero.
+/// Shifts the significand to a common exponent, and rounds towards zero.
 static int64_t align(const Number &number, unsigned fractionBits,
                      const Chip &chip, int exponent) {
   int left =
@@ -84,7 +84,7 @@ static int64_t align(const Number &number, unsigned fractionBits,
   return number.isNegative ? -aligned : aligned;
 }
 
-/// value * 2^exponent, cut to the bits that an f32 has.
+/// Returns value * 2^exponent, truncated to the precision of an f32.
 static float cut(int64_t value, int exponent) {
   constexpr int kBits = 24, kLeast = -149;
   uint64_t magnitude = value < 0 ? -uint64_t(value) : uint64_t(value);
@@ -135,7 +135,7 @@ float tensor_cores::addProducts(const Chip &chip, Factors factors,
   const Decoder &decoder = factors == Factors::kBf16   ? kBf16
                            : factors == Factors::kTf32 ? kTf32
                                                        : kF16;
-  // An f32 whose last bits aren't looked at.
+  // A TF32 factor is an f32 whose last bits are ignored.
   constexpr unsigned kIgnored = kSums.fractionBits - kTf32.fractionBits;
   for (unsigned first = 0; first < kWords; first += chip.words) {
     Number products[kMostTerms];
@@ -161,8 +161,9 @@ float tensor_cores::addProducts(const Chip &chip, Factors factors,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What the threads of a warp bring: to one call and to the next one, as some
-/// may be there while others still read.
+/// The operands that the threads of a warp contribute. There are two buffers,
+/// as some threads may have reached the next call while others still read those
+/// of this one.
 struct Warp {
   uint32_t lhs[2][16][kWords], rhs[2][8][kWords];
   uint16_t rows[2][fibers::kWarp][kSize];

@@ -1,4 +1,4 @@
-//===- TensorMaps.cpp - Tensors of which boxes are copied -----------------===//
+//===- TensorMaps.cpp - Tensor maps, and copies of their boxes ------------===//
 
 #include "TensorMaps.h"
 
@@ -7,14 +7,15 @@
 
 using namespace tensor_maps;
 
-/// Of what is swizzled, and of addresses and strides.
+/// The bytes of a swizzled unit, and the alignment of addresses and strides.
 static constexpr uint64_t kUnit = 16;
 static constexpr unsigned kMostBox = 256, kMostStep = 8;
 static constexpr uint64_t kMostSize = uint64_t(1) << 32;
 static constexpr uint64_t kStrideEnd = uint64_t(1) << 40;
 
 namespace {
-/// A map's bytes: of sizes the last places, and strides but for the first.
+/// The encoding of a map. Of each size it holds the last index, and it omits
+/// the first stride.
 struct Packed {
   uint64_t magic, address, strides[kMostDimensions - 1];
   uint32_t lastPlaces[kMostDimensions];
@@ -131,13 +132,13 @@ int tensor_maps::encodeTiled(void *out, int type, uint32_t rank, void *address,
 // Boxes
 //===----------------------------------------------------------------------===//
 
-/// Where a unit lies: the number of its line of 128 bytes turns the units of
-/// each row of `swizzleBytes`.
+/// Returns where a unit lies once swizzled: the index of its line of 128 bytes
+/// permutes the units of each row of `swizzleBytes` (by exclusive or).
 static uintptr_t turn(uintptr_t at, uint32_t swizzleBytes) {
   return swizzleBytes == 0 ? at : at ^ (at >> 3 & (swizzleBytes - kUnit));
 }
 
-/// A row's elements that are in the tensor; the others are zeros.
+/// Reads those elements of a row that are in the tensor; the others stay zero.
 static void readRow(const Map &map, int64_t first, uint64_t address,
                     unsigned char *row) {
   auto end = std::min(first + int64_t(map.box[0]), int64_t(map.sizes[0]));

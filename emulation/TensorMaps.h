@@ -1,8 +1,10 @@
-//===- TensorMaps.h - Tensors of which boxes are copied ---------*- C++ -*-===//
+//===- TensorMaps.h - Tensor maps, and copies of their boxes ----*- C++ -*-===//
 //
-// What cuTensorMapEncodeTiled writes here, where a GPU's own description would
-// be, and how a box comes from a tensor into shared memory. "CUDA Driver API",
-// "Tensor Map Object Management"; "Parallel Thread Execution ISA", "Tensors".
+// A tensor map describes a tensor in memory and the boxes that are copied out
+// of it into shared memory. cuTensorMapEncodeTiled of the emulated driver
+// writes a format of its own where a GPU's opaque description would be. See
+// "CUDA Driver API", "Tensor Map Object Management", and "Parallel Thread
+// Execution ISA", "Tensors".
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_EMULATION_TENSORMAPS_H
@@ -14,43 +16,45 @@
 
 namespace tensor_maps {
 
-/// Bytes of a map.
+/// The bytes of a map.
 inline constexpr unsigned kBytes = HFTA_MAP_BYTES;
 inline constexpr unsigned kMostDimensions = 5;
 
-/// A tensor, the innermost dimension first, and the boxes that are copied.
+/// A tensor, with the innermost dimension first, and the boxes that are copied.
 struct Map {
   uint64_t address;
   uint32_t elementBytes; ///< 2 or 4
   uint32_t rank;
-  uint32_t swizzleBytes; ///< of rows whose units are turned: 32, 64 or 128; 0:
-                         ///< nothing is turned
+  uint32_t swizzleBytes; ///< the swizzle: 32, 64 or 128 bytes; 0: none
   uint64_t sizes[kMostDimensions];
   uint64_t strides[kMostDimensions]; ///< bytes; the first: elementBytes
-  uint32_t box[kMostDimensions];     ///< elements of a box, times the step
-  uint32_t steps[kMostDimensions];   ///< every so many'th element of a box is
-                                     ///< copied; the first counts as 1
+  uint32_t box[kMostDimensions]; ///< elements that a box spans, including those
+                                 ///< that steps skip
+  uint32_t steps[kMostDimensions]; ///< one element of each `step` of a box is
+                                   ///< copied; the first counts as 1
 
-  /// Elements that a box has along a dimension.
+  /// Returns how many elements are copied along a dimension of a box.
   uint32_t getExtent(unsigned dimension) const;
   uint64_t getBoxBytes() const;
 };
 
-/// Writes kBytes, as the driver does. False if it refuses such a map.
+/// Writes kBytes, as the driver does. Returns false if the driver would refuse
+/// such a map.
 bool encode(const Map &map, void *out);
 
-/// The same for the arguments of cuTensorMapEncodeTiled, of whose types 16 and
-/// 32 bits are known. Returns what that does.
+/// Encodes a map from the arguments of cuTensorMapEncodeTiled, as `encode`
+/// does; only element types of 16 and 32 bits are supported. Returns the result
+/// that the driver's function returns.
 int encodeTiled(void *out, int type, uint32_t rank, void *address,
                 const uint64_t *sizes, const uint64_t *strides,
                 const uint32_t *box, const uint32_t *steps, int interleave,
                 int swizzle, int promotion, int fill);
 
-/// Reads what `encode` wrote. False if that isn't there.
+/// Reads a map that `encode` wrote. Returns false if `bytes` hold none.
 bool decode(const void *bytes, Map &map);
 
-/// Copies the box at some coordinates, zeros where it isn't in the tensor. Of
-/// the units of 16 bytes those of a line change places, by their addresses.
+/// Copies the box at the given coordinates, with zeros where it lies outside
+/// the tensor. The units of 16 bytes are swizzled by their addresses.
 void copyBox(const Map &map, const int32_t *coordinates, void *to);
 
 } // namespace tensor_maps

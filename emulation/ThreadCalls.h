@@ -1,7 +1,8 @@
-//===- ThreadCalls.h - What the threads of an image call --------*- C++ -*-===//
+//===- ThreadCalls.h - Functions that an image's threads call ---*- C++ -*-===//
 //
-// Whoever runs an image's kernels says what the functions are that its threads
-// call: the emulated driver, and tests that run kernels in the process.
+// An image's threads call functions by pointers in it. Whoever runs its kernels
+// sets these: the emulated driver, and tests that run kernels in their own
+// process.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_EMULATION_THREADCALLS_H
@@ -18,7 +19,7 @@
 
 namespace emulation {
 
-/// A symbol of the image, a pointer to a function, and the function.
+/// The image's symbol of a function pointer, and the function to store there.
 struct ThreadCall {
   const char *symbol;
   void (*function)();
@@ -29,7 +30,8 @@ ThreadCall makeThreadCall(const char *symbol, Function *function) {
   return {symbol, reinterpret_cast<void (*)()>(function)};
 }
 
-/// How threads wait.
+/// The functions by which threads wait; the emulated driver plants faults
+/// there.
 struct Waits {
   void (*atBarrier)() = fibers::wait;
   void (*atNumbered)(uint32_t, uint32_t) = fibers::waitAt;
@@ -39,7 +41,7 @@ struct Waits {
   const float *(*forProducts)() = warp_groups::wait;
 };
 
-/// All of them.
+/// Returns all functions that threads call.
 inline auto getThreadCalls(const Waits &waits = Waits()) {
   using namespace mlir::hfta::emulated;
   return std::array{

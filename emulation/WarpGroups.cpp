@@ -1,8 +1,8 @@
-//===- WarpGroups.cpp - Products of what lies in shared memory ------------===//
+//===- WarpGroups.cpp - Products of matrices in shared memory -------------===//
 //
-// Where an operand's elements lie: "Parallel Thread Execution ISA",
-// "Asynchronous Warpgroup Level Matrix Instructions", "Shared Memory Matrix
-// Layout" and "Matrix Descriptor".
+// The layout of an operand's elements is described in "Parallel Thread
+// Execution ISA", "Asynchronous Warpgroup Level Matrix Instructions", "Shared
+// Memory Matrix Layout" and "Matrix Descriptor".
 //===----------------------------------------------------------------------===//
 
 #include "WarpGroups.h"
@@ -18,17 +18,18 @@
 using namespace warp_groups;
 using mlir::hfta::emulated::Factors;
 
-/// Words of a row or column, and bytes of its elements of 16 bits.
+/// The words of a row or column, and the bytes of a 16-bit element.
 static constexpr unsigned kWords = 8, kHalf = 2;
-/// Rows in which the units of 16 bytes are turned alike.
+/// The number of rows after which the swizzle repeats.
 static constexpr unsigned kPattern = 8;
-/// Sums of a thread.
+/// The most sums of a thread.
 static constexpr unsigned kMostSums = kMostColumns / 2;
 
 namespace {
-/// What a descriptor says: bits 0 to 13 the address, 16 to 29 how far it is to
-/// the next part of rows, 32 to 45 to the next 8 rows, all in units of 16
-/// bytes; 62 and 63 how long rows are.
+/// An operand as its descriptor gives it. Bits 0 to 13 are the address, 16 to
+/// 29 the distance to the next part of the rows, and 32 to 45 that to the next
+/// 8 rows, all in units of 16 bytes; 62 and 63 are the swizzle, which says how
+/// long rows are.
 class Matrix {
 public:
   Matrix(uint64_t descriptor, const void *shared, bool isTransposed)
@@ -39,19 +40,20 @@ public:
     address = read(0);
     leading = read(16);
     stride = read(32);
-    // 0 would be rows of 16 bytes, which nothing turns.
+    // 0 means no swizzle: rows of 16 bytes.
     auto turn = static_cast<uint32_t>(descriptor >> 62);
     rowBytes = turn == 0 ? 16 : 256U >> turn;
   }
 
-  /// The words of a place's factors.
+  /// Reads the words of factors for a row or column of the result.
   void read(unsigned place, uint32_t *words) const {
     if (!isTransposed) {
       for (unsigned word = 0; word < kWords; ++word)
         copy(place, word * 4, &words[word], 4);
       return;
     }
-    // A term's places of 16 bits, which are cut into rows.
+    // A term is a sequence of 16-bit elements, which is cut into rows of
+    // memory.
     unsigned ofRow = rowBytes / kHalf;
     for (unsigned term = 0; term < 2 * kWords; ++term) {
       uint16_t half;
@@ -68,9 +70,10 @@ private:
     constexpr uint32_t kWindow = (1 << 18) - 1;
     uint32_t at = address + before + row / kPattern * stride +
                   row % kPattern * rowBytes + byte;
-    // The number of the line of 128 bytes turns the units of its rows.
+    // The swizzle: the index of a line of 128 bytes permutes its 16-byte units.
     at ^= at >> 3 & (rowBytes - 16);
-    // Descriptors have no more of an address than a GPU's shared memory has.
+    // Descriptors hold only as many address bits as a GPU's shared memory
+    // needs.
     auto begin = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(shared));
     std::memcpy(to, shared + ((at - begin) & kWindow), count);
   }
@@ -80,8 +83,8 @@ private:
   bool isTransposed;
 };
 
-/// What a thread needs of operands: two rows, and of each 8 columns two
-/// neighbours.
+/// The operands of one thread's sums: two rows, and two neighbouring columns
+/// out of each 8.
 struct Operands {
   uint32_t lhs[2][kWords], rhs[kMostColumns / 4][kWords];
 };
@@ -90,15 +93,15 @@ struct Product {
   uint32_t columns;
   Matrix lhs, rhs;
   uint64_t group;
-  Operands before; ///< as they were when it began
+  Operands before; ///< their values when the product began
 
   Operands read() const;
 };
 struct Thread {
   std::vector<Product> begun;
-  uint64_t groups; ///< that are complete
+  uint64_t groups; ///< groups that are complete
   float sums[kMostSums];
-  bool hasSums; ///< they aren't those of somebody who will give others
+  bool hasSums; ///< false: the next product's sums replace them
   bool isFenced;
 };
 } // namespace
@@ -145,7 +148,8 @@ const float *warp_groups::multiply(uint32_t factors, uint32_t columns,
   return getUnknown();
 }
 
-/// Where the thread's sum of a row, 0 or 1, and a column of its own is.
+/// Returns the index of the thread's sum for a row (0 or 1) and a column that
+/// it owns.
 static unsigned getPlace(unsigned row, unsigned column) {
   return column / 2 * 4 + row * 2 + column % 2;
 }
@@ -166,13 +170,14 @@ static void make(const Product &product, float *sums) {
 
 void warp_groups::commit() { ++threads[fibers::getThread()].groups; }
 
-/// In the order in which they were begun.
+/// Makes the products of groups in the order in which they were begun.
 static void makeGroups(Thread &thread, uint32_t left) {
   auto isLeft = [&](const Product &product) {
     return product.group + left >= thread.groups;
   };
   auto end = std::find_if(thread.begun.begin(), thread.begun.end(), isLeft);
-  // What lies where no memory is, is left by a jump: it isn't begun any more.
+  // The products leave `begun` first: an access to unmapped memory leaves this
+  // function by a jump (longjmp), and they mustn't be made again.
   std::vector<Product> made(std::make_move_iterator(thread.begun.begin()),
                             std::make_move_iterator(end));
   thread.begun.erase(thread.begun.begin(), end);

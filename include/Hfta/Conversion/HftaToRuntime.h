@@ -1,6 +1,6 @@
 //===- HftaToRuntime.h - Tasks and tables for the C runtime -----*- C++ -*-===//
 //
-// Tasks, schedules, variables and the job become the constant tables of
+// Turns tasks, schedules, variables and the job into the constant tables of
 // runtime/include/hfta/program.h.
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +15,8 @@ namespace mlir::hfta {
 #define GEN_PASS_DECL_CONVERTHFTATORUNTIME
 #include "Hfta/Conversion/Passes.h.inc"
 
-/// Of a program for GPUs: the hfta_image_table of its kernels, which code
-/// generation defines.
+/// The symbol of the hfta_image_table with the kernels of a program for GPUs,
+/// which code generation defines.
 inline constexpr llvm::StringLiteral kImagesSymbol = "hfta_images";
 
 } // namespace mlir::hfta

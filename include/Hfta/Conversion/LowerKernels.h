@@ -5,14 +5,15 @@
 //
 //   void entry(void *const *buffers, int64_t item, void *scratch)
 //
-// `buffers` are the kernel's arguments, then its results but for those that
+// `buffers` are the kernel's arguments, then its results except those that
 // overwrite an argument. The items of a kernel write disjoint parts of the
 // results, and all of them together write every element. A kernel with lanes
-// gets as many lists of buffers, one after the other, and of items.
+// gets one list of buffers for each lane, one after the other, and a list of
+// items.
 //
 // How a kernel is cut into items follows from its shapes, and from how many
 // copies share the threads. Each element is computed by the same operations in
-// the same order however items, vectors and registers are laid out: nothing is
+// the same order, however items, vectors and registers are laid out: nothing is
 // reassociated or contracted.
 //===----------------------------------------------------------------------===//
 
@@ -30,13 +31,16 @@ class RewritePatternSet;
 
 namespace mlir::hfta {
 
-/// Function attributes of kernels.
+/// Marks functions that are kernels.
 inline constexpr llvm::StringLiteral kKernelAttrName = "hfta.kernel";
-/// On tensors: one entry a result, the argument that it overwrites or -1.
+/// On kernels on tensors: for each result the argument that it overwrites, or
+/// -1.
 inline constexpr llvm::StringLiteral kTiesAttrName = "hfta.ties";
-/// Lowered kernels: the number of work items, and the bytes of scratch memory.
+/// On lowered kernels: the number of work items, and the bytes of scratch
+/// memory.
 inline constexpr llvm::StringLiteral kItemsAttrName = "hfta.items";
-/// Whether a function is a kernel whose arguments and results are tensors yet.
+/// Returns whether a function is a kernel whose arguments and results are still
+/// tensors.
 inline bool isKernelOnTensors(func::FuncOp function) {
   return function->hasAttr(kKernelAttrName) && !function.isDeclaration() &&
          !function->hasAttr(kItemsAttrName);
@@ -44,32 +48,32 @@ inline bool isKernelOnTensors(func::FuncOp function) {
 /// On lowered kernels: the bytes of each operand, of one copy.
 inline constexpr llvm::StringLiteral kOperandBytesAttrName =
     "hfta.operand_bytes";
-/// On lowered kernels that compute as many items at once, of any copies.
+/// On lowered kernels: how many items a call computes at once, of any copies.
 inline constexpr llvm::StringLiteral kLanesAttrName = "hfta.lanes";
-/// On an LLVM function: a kernel whose short loops are to be unrolled, so that
-/// what windows share stays in registers.
+/// On an LLVM function: it is a kernel whose short loops are to be unrolled, so
+/// that what windows share stays in registers.
 inline constexpr llvm::StringLiteral kSharesWindowsAttrName =
     "hfta-shares-windows";
 inline constexpr llvm::StringLiteral kScratchBytesAttrName =
     "hfta.scratch_bytes";
 /// On kernels: how many copies a launch computes, 1 if absent.
 inline constexpr llvm::StringLiteral kCopiesAttrName = "hfta.copies";
-/// On a loop over parts of a kernel's only result, which don't depend on each
-/// other and which it carries: the work of all, so that it can be cut into
-/// items.
+/// On a loop that computes a kernel's only result, which it carries, in
+/// independent parts: the work of all parts, from which it is decided how to
+/// cut the loop into items.
 inline constexpr llvm::StringLiteral kPartsAttrName = "hfta.parts";
 /// On kernels of loops: the orders of their sums (#hfta.sum_order). Ops refer
-/// to them by number until `hfta-verify-sum-order` takes these marks away.
+/// to them by index until `hfta-verify-sum-order` erases these marks.
 inline constexpr llvm::StringLiteral kSumsAttrName = "hfta.sums";
 /// On an op that adds a term to a running value, or combines running values.
 inline constexpr llvm::StringLiteral kTermAttrName = "hfta.term_of";
 inline constexpr llvm::StringLiteral kCombineAttrName = "hfta.combines";
-/// On what a sum starts from.
+/// On an op that makes a sum's initial value.
 inline constexpr llvm::StringLiteral kStartAttrName = "hfta.start_of";
 /// On a loop over terms, and on memory that holds copies of an operand.
 inline constexpr llvm::StringLiteral kTermLoopAttrName = "hfta.term_loop";
 inline constexpr llvm::StringLiteral kPanelAttrName = "hfta.panel";
-/// The C entry point of kernel `name` is the symbol `name` + this.
+/// The suffix, after a kernel's name, of its C entry point.
 inline constexpr llvm::StringLiteral kEntrySuffix = "/entry";
 
 #define GEN_PASS_DECL_HFTABUFFERIZEKERNELS
@@ -90,18 +94,19 @@ struct LowerKernelsOptions : public PassPipelineOptions<LowerKernelsOptions> {
       llvm::cl::init(false)};
 };
 
-/// From kernels on tensors to LLVM functions with a C entry point each, for the
-/// module's `hfta.target`. What else is in the module stays as it is.
+/// Builds the passes from kernels on tensors to LLVM functions, each with a C
+/// entry point, for the module's `hfta.target`. Other ops of the module stay as
+/// they are.
 void buildLowerKernelsPipeline(OpPassManager &pm,
                                const LowerKernelsOptions &options);
 void registerLowerKernelsPipeline();
-/// The last part of it: from kernels that are loops on memory.
+/// Builds the last passes of these: from kernels that are loops on memory.
 void buildKernelFunctionsPipeline(OpPassManager &pm);
-/// The same but for the conversion to LLVM itself.
+/// Builds these last passes without the conversion to LLVM.
 void buildKernelLoopsPipeline(OpPassManager &pm);
 
-/// A kernel that is an LLVM function: of pointers to `buffers` buffers, of all
-/// lanes, the item of each lane, and scratch memory.
+/// A kernel that is an LLVM function. Its parameters are pointers to `buffers`
+/// buffers of all lanes, the item of each lane, and scratch memory.
 struct LoweredKernel {
   StringAttr name;
   Location loc;
@@ -110,16 +115,17 @@ struct LoweredKernel {
 };
 
 /// Converts kernels that are loops on memory, without entry points, and the
-/// constants that they read. `hasNarrowIndices`: whether a kernel's indices get
-/// 32 bits, not 64.
+/// constants that they read. `hasNarrowIndices` returns whether a kernel's
+/// indices have 32 bits rather than 64.
 FailureOr<SmallVector<LoweredKernel>> convertKernelsToLLVM(
     ModuleOp module,
     llvm::function_ref<bool(func::FuncOp kernel)> hasNarrowIndices =
         [](func::FuncOp) { return false; });
 
-/// Functions as polynomials, those that have none as calls of the C library,
-/// powers with integer exponents as products. `canScale` tells whether
-/// the target multiplies by powers of two; it changes no bit.
+/// Adds patterns that turn functions into polynomials, those without
+/// polynomials into calls of the C library, and powers with integer exponents
+/// into products. `canScale`: the target multiplies by powers of two in one
+/// instruction; it changes no bits.
 void populateExpandMathPatterns(RewritePatternSet &patterns, bool canScale);
 
 } // namespace mlir::hfta

@@ -16,8 +16,9 @@ def ConvertHftaToLinalgPass
     and results. Calls of the function aren't updated.
 
     The order of every sum follows from the shapes alone; products are summed
-    with `math.fma`. With `whole-products` contractions, convolutions and their
-    gradients are one op each on operands as they are, padding included.
+    with `math.fma`. With `whole-products` each contraction, convolution or
+    gradient of these becomes one op on its operands as they are, padding
+    included.
 
     Before:
     ```mlir
@@ -84,8 +85,8 @@ def ConvertKernelsToLLVM : Pass<"convert-kernels-to-llvm", "::mlir::ModuleOp"> {
     Converts kernels of scf, memref, vector and arith ops, and the module's
     `memref.global`s, to the LLVM dialect. Memory arguments become pointers that
     don't alias; the attributes `hfta.items` and `hfta.scratch_bytes` stay on
-    the internal function, and `hfta.operand_bytes` tells the bytes of each
-    operand. Each kernel gets an entry point whose name ends in `/entry`.
+    the internal function, and `hfta.operand_bytes` is the list of the operands'
+    sizes in bytes. Each kernel gets an entry point whose name ends in `/entry`.
 
     Before:
     ```mlir
@@ -107,9 +108,9 @@ def HftaBufferizeKernels : Pass<"hfta-bufferize-kernels", "::mlir::ModuleOp"> {
   let summary = "Turn the tensors inside kernels into memory";
   let description = [{
     Runs one-shot bufferization on kernels that `hfta-distribute-kernels` has
-    given memory arguments. Results are computed in place where nothing stands
-    against it. Intermediate values become static `memref.alloc`s; copies become
-    `linalg.copy`. Of a padded operand only the borders are filled.
+    given memory arguments. Results are computed in place wherever that is
+    possible. Intermediate values become static `memref.alloc`s; copies become
+    `linalg.copy`. Only the borders of a padded operand are filled.
 
     Before:
     ```mlir
@@ -133,11 +134,12 @@ def HftaDistributeKernels
     A kernel on tensors becomes a function of its arguments' memory, the memory
     of results that don't overwrite an argument, the number of the work item and
     scratch memory. It computes that item's part of each result. Leading axes of
-    the results are cut into equal parts; what the results are computed from is
-    cut along as far as possible and computed by each item otherwise. Sums are
-    never cut. A result that a loop over parts computes (`hfta.parts`) is cut by
-    the loop's iterations. `hfta.items` records the number of items, which depends
-    on the kernel's shapes and on `hfta.copies`, the copies that share the threads.
+    the results are cut into equal parts. The values from which results are
+    computed are cut in the same way if possible; otherwise each item computes
+    them completely. Sums are never cut. A result that a loop over parts computes
+    (`hfta.parts`) is cut by the loop's iterations. `hfta.items` records the number
+    of items, which depends on the kernel's shapes and on `hfta.copies`, the copies
+    that share the threads.
 
     Before:
     ```mlir
@@ -161,20 +163,20 @@ def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "::mlir::ModuleOp"> {
   let summary = "Convert kernels that do a thread's work to NVVM";
   let description = [{
     Converts kernels as `convert-kernels-to-llvm` does, but their entry points
-    are what an NVIDIA GPU launches as (blocks, 1, copies): of each operand the
-    address of the launch's first copy and the bytes from copy to copy, then
-    memory from which each thread takes its own scratch memory. A thread whose
-    number is that of an element computes it; where a block's threads work
-    together, all of them run. The entry's name is the kernel's
-    without `kernel/`, in which `$` stands for what PTX's names can't have. On
-    the kernel `hfta.gpu_entry` tells it, and `hfta.block_threads` the threads of
-    a block. The entry of a kernel with `hfta.warp_groups_of` says whose place it
-    takes. Where that one copies by tensor maps (`hfta.tensor_maps`) the maps are
-    its entry's last parameter, shared memory is asked for at the launch
-    (`hfta.shared_bytes`), and the kernel in whose place it is tells how it is
-    launched (`hfta.warp_group_launch`). With `nvvm.minctasm` a kernel whose
-    threads share sums gets the registers that it needs to divide in f64, or to
-    have several elements.
+    are launched by an NVIDIA GPU with a grid of (blocks, 1, copies). The
+    parameters are, for each operand, its address in the launch's first copy and
+    the distance in bytes from copy to copy, then memory of which each thread
+    takes its own part as scratch memory. A thread computes the element with its
+    index, if there is one; if a block's threads work together, all of them run.
+    The entry's name is the kernel's without `kernel/`, with `$` for characters
+    that PTX names can't contain. The kernel has it as `hfta.gpu_entry`, and the
+    threads of a block as `hfta.block_threads`. The entry of a kernel with
+    `hfta.warp_groups_of` names the entry that it replaces. If such a kernel
+    copies by tensor maps (`hfta.tensor_maps`), the maps are its entry's last
+    parameter, its shared memory is dynamic (`hfta.shared_bytes`), and the kernel
+    that it replaces describes its launch (`hfta.warp_group_launch`). Kernels
+    whose threads share sums and divide in f64, or compute several elements, get
+    `nvvm.minctasm`, so that the assembler gives them enough registers.
 
     Before:
     ```mlir
@@ -198,11 +200,11 @@ def HftaAddWarpGroupKernels
     : Pass<"hfta-add-warp-group-kernels", "::mlir::ModuleOp"> {
   let summary = "Add kernels for chips with instructions of warp groups";
   let description = [{
-    Of a kernel on tensors that is a product on tensor cores, in tiles
-    (`hfta.tile`) that warp groups of 128 threads can have, adds another one,
-    which says whose place it takes for chips with their instructions (sm_90a).
-    It has as many blocks, of as many threads or of a warp more, and makes the
-    same bits.
+    For each kernel on tensors that is a product on tensor cores, in tiles
+    (`hfta.tile`) that warp groups of 128 threads can compute, adds another kernel
+    that replaces it on chips with instructions of warp groups (sm_90a). That one
+    has the same number of blocks, each with the same number of threads or one warp
+    more, and computes the same bits.
 
     Before:
     ```mlir
@@ -220,10 +222,10 @@ def HftaAddWarpGroupKernels
 def HftaChooseGpuKernels : Pass<"hfta-choose-gpu-kernels", "::mlir::ModuleOp"> {
   let summary = "Keep of a GPU's kernels those for one kind of chip";
   let description = [{
-    Of a module of what runs on a GPU. Where a kernel has another one for chips
-    with instructions of warp groups, only one of them stays, under the name by
-    which it is launched. It is an error if these aren't called alike, or a
-    function's last parameter isn't the tensor maps that it is said to have.
+    Runs on a module of GPU code. If a kernel has a replacement for chips with
+    instructions of warp groups, only one of both stays, under the name by which it
+    is launched. It is an error if their parameters differ, or if a function with
+    tensor maps doesn't have these as its last parameter.
 
     Before:
     ```mlir
@@ -244,8 +246,9 @@ def HftaChooseGpuKernels : Pass<"hfta-choose-gpu-kernels", "::mlir::ModuleOp"> {
 def HftaCollectGpuCode : Pass<"hfta-collect-gpu-code", "::mlir::ModuleOp"> {
   let summary = "Move what runs on a GPU to a module of its own";
   let description = [{
-    Entry points of kernels, and what they call and read, go to a nested module
-    `hfta.gpu`, from which images for chips are made; what is left is the host's.
+    Moves the entry points of kernels, and the functions and constants that they
+    use, to a nested module `hfta.gpu`, from which images for chips are made. All
+    other ops are the host's.
 
     ```mlir
     llvm.func internal @"kernel/forward.0"(…)
@@ -262,17 +265,17 @@ def HftaCollectGpuCode : Pass<"hfta-collect-gpu-code", "::mlir::ModuleOp"> {
 def HftaEmulateGpu : Pass<"hfta-emulate-gpu", "::mlir::ModuleOp"> {
   let summary = "Make kernels of a GPU functions for the host's processor";
   let description = [{
-    Of a module of what runs on a GPU. Registers are read from an array
-    `hfta_emulated_registers`, which whoever calls a kernel fills for each thread;
-    a function `NAME$call` takes pointers to the parameters of kernel NAME, as
-    the driver does. A kernel whose blocks'
-    threads wait for each other (`nvvm.barrier0`) has `NAME$block` instead, and
-    calls what `hfta_emulated_barrier` points to; what they share is one memory,
-    `hfta_emulated_shared`. What a warp does together (`nvvm.mma.sync`,
-    `nvvm.ldmatrix`) or a warp group (`nvvm.wgmma.mma_async`), and copies that a
-    thread doesn't wait for (`nvvm.cp.async.shared.global` of 16 bytes), with the
-    groups, waits and fences of both, are calls of such pointers, too. Whatever
-    else the NVVM dialect has is refused.
+    Runs on a module of GPU code. Registers are read from an array
+    `hfta_emulated_registers`, which the caller of a kernel fills for each thread.
+    A function `NAME$call` takes pointers to the parameters of kernel NAME, as the
+    driver does. A kernel whose blocks' threads wait for each other
+    (`nvvm.barrier0`) has a function `NAME$block` instead, and calls the function
+    to which `hfta_emulated_barrier` points. All kernels' shared memory is
+    `hfta_emulated_shared`. The instructions of a warp (`nvvm.mma.sync`,
+    `nvvm.ldmatrix`) or a warp group (`nvvm.wgmma.mma_async`) and asynchronous
+    copies (`nvvm.cp.async.shared.global` of 16 bytes), with the groups, waits and
+    fences of both, are calls by such pointers, too. All other ops of the NVVM
+    dialect are refused.
 
     Before:
     ```mlir
@@ -293,11 +296,11 @@ def HftaExpandMath : Pass<"hfta-expand-math", "::mlir::ModuleOp"> {
   let summary = "Expand math functions in kernels";
   let description = [{
     exp, log, log1p, tanh, erf, sin, cos and powers become polynomials in f32
-    and f64. Others call the C library. Powers with integer exponents become
-    products, maxima and minima comparisons. Rounding to bf16, and of f64 to f16, is done on
-    bits, the same on every processor.
-    Square root, absolute value, rounding and fused multiply-add stay: they are
-    instructions.
+    and f64. Other functions call the C library. Powers with integer exponents
+    become products, maxima and minima become comparisons. Rounding to bf16, and
+    of f64 to f16, is done by integer operations, with the same result on every
+    processor. Square root, absolute value, rounding and fused multiply-add stay:
+    they are instructions.
 
     Before:
     ```mlir
@@ -340,14 +343,13 @@ def HftaKernelsToLoops : Pass<"hfta-kernels-to-loops", "::mlir::func::FuncOp"> {
   let description = [{
     Each op becomes a loop nest with vectors along a parallel axis. Sums stay in
     registers while the loops over their terms run: a tile of vectors and rows
-    is computed at once. The terms of each sum keep their order, and what is
-    left over at an axis' end is computed by narrower vectors with the same
-    operations. Where an op reads more than the cache holds, its sums wait in
-    memory between blocks of their terms; a wide matrix' columns that many rows
-    use are copied to contiguous scratch memory first. Reductions of contiguous
-    rows have lanes along them, as many on every target. Results that are larger
-    than the caches are stored past them. What depends on the target follows from
-    the module's `hfta.target`.
+    is computed at once. The terms of each sum keep their order, and the rest at
+    an axis' end is computed by narrower vectors with the same operations. If an
+    op reads more than the cache holds, its sums wait in memory between blocks of
+    their terms; columns of a wide matrix that many rows use are copied to
+    contiguous scratch memory first. Reductions of contiguous rows have lanes along
+    the rows, the same number on every target. Results that are larger than the
+    caches are stored past them. The module's `hfta.target` describes the target.
 
     Before:
     ```mlir
@@ -372,29 +374,29 @@ def HftaKernelsToThreads : Pass<"hfta-kernels-to-threads", "::mlir::ModuleOp"> {
   let summary = "Make kernels on tensors functions of one thread of a GPU";
   let description = [{
     A kernel becomes a function of its arguments' memory, the memory of results
-    that don't overwrite an argument, the number of an element and scratch
+    that don't overwrite an argument, the index of an element and scratch
     memory, which it doesn't use. It computes that element of each result and
-    nothing else: what is asked of an elementwise op is one element of each
-    operand, of a slice an element of what it was cut from, of padding an
-    element or the padding; of a sum all of its terms, one after the other, in
-    the order of the op's loops over them. What doesn't depend on a loop is
-    computed before it. `hfta.items` records the number of elements, of the
-    largest result where there are several.
+    only what that needs: for an elementwise op one element of each operand, for
+    a slice an element of its source, for a pad an element of its source or the
+    padding, and for a sum all of its terms, one after the other, in the order of
+    the op's loops over them. Values that don't depend on a loop are computed
+    before it. `hfta.items` records the number of elements, of the largest result
+    if there are several.
 
-    Where `hfta-map-kernels-to-gpu` has said so, threads of a block work together
+    If `hfta-map-kernels-to-gpu` has chosen so, threads of a block work together
     instead: each computes some rows and columns of a tile of a product, or some
-    terms of a sum. `hfta.items` then is the number of threads and
-    `hfta.block_threads` those of a block; all of a block have to run, and wait
-    for each other (`nvvm.barrier0`). `hfta.shares_sums` says that it is sums that
-    they share. A kernel in the place of another one for chips with warp groups
-    (`hfta.warp_groups_of`) has these multiply its tiles; one whose tiles they
-    can't is an error. Where both operands are boxes in memory a block has a warp
-    more, which copies them by tensor maps (`hfta.tensor_maps`): these are the
-    kernel's last argument then, and `hfta.shared_bytes` says how much memory the
-    block shares.
+    terms of a sum. Then `hfta.items` is the number of threads and
+    `hfta.block_threads` the number of a block's threads; all threads of a block
+    have to run, and wait for each other (`nvvm.barrier0`). `hfta.shares_sums` marks
+    a kernel whose threads share sums. A kernel that replaces another one on chips
+    with warp groups (`hfta.warp_groups_of`) has these multiply its tiles; it is an
+    error if they can't. If both operands are boxes in memory, a block has another
+    warp, which copies them by tensor maps (`hfta.tensor_maps`); these then are the
+    kernel's last argument, and `hfta.shared_bytes` is the size of the block's
+    shared memory.
 
-    Ops that have no single elements, whole matrices' algorithms, must have been
-    lowered before.
+    Ops without single elements, such as algorithms on whole matrices, must have
+    been lowered before.
 
     Before:
     ```mlir
@@ -423,11 +425,11 @@ def HftaKernelsToThreads : Pass<"hfta-kernels-to-threads", "::mlir::ModuleOp"> {
 def HftaFuseSumLoops : Pass<"hfta-fuse-sum-loops", "::mlir::func::FuncOp"> {
   let summary = "Add up sums of the same terms in one loop";
   let description = [{
-    Of a thread's loops (`hfta-kernels-to-threads`) that have the same bounds, and of
-    which none needs what another has computed, one is made: what several sums
-    read is read once. Each sum's terms are added as before. Loops that store, that
-    read other memory than the kernel's arguments, or between which an argument is
-    stored to, stay apart.
+    Fuses a thread's loops (`hfta-kernels-to-threads`) that have the same bounds and
+    don't depend on each other, so that data that several sums read is read once.
+    Each sum's terms are added as before. Loops are not fused if they store, if they
+    read memory other than the kernel's arguments, or if an argument is stored to
+    between them.
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect"];
 }
@@ -435,22 +437,24 @@ def HftaFuseSumLoops : Pass<"hfta-fuse-sum-loops", "::mlir::func::FuncOp"> {
 def HftaMapKernelsToGpu : Pass<"hfta-map-kernels-to-gpu", "::mlir::func::FuncOp"> {
   let summary = "Choose what threads and blocks of a GPU compute";
   let description = [{
-    In which parts terms are added up decides on bits: that follows from the op
-    and one copy's shapes alone. On a product `hfta.tile` says rows, columns and,
-    at a time, terms of a block, then rows and columns of a thread, and how many
-    groups of threads have as many parts of the terms. On another op with
-    reduction loops, many terms and few results, or with terms that are
-    neighbours, `hfta.sum_lanes` says in how many lanes they are added, and
-    `hfta.sum_unit` how many neighbouring terms a lane takes at a time.
+    The parts in which terms are added up change bits, so they follow from the op
+    and one copy's shapes alone. On a product, `hfta.tile` lists the rows and columns
+    of a block, its terms at a time, the rows and columns of a thread, and the number
+    of groups of threads, each of which has a part of the terms. On other ops with
+    reduction loops that have many terms and few results, or whose terms are
+    neighbours in memory, `hfta.sum_lanes` is the number of lanes in which terms are
+    added, and `hfta.sum_unit` the number of neighbouring terms that a lane takes at
+    a time.
 
-    A kernel that is one product, with what is done to its operands before and to
-    its elements afterwards, is computed tile by tile, and so are elements whose
-    parts it adds up (`hfta.part_sum`): a tile has whole parts. In others as many threads
-    as lanes add up a sum together, where all get to it: then the kernel has
-    `hfta.sum_lanes`, too, and `hfta.lanes_inside` where they are neighbours.
-    Otherwise a thread computes an element, and adds up parts by itself. With
-    `hfta.run` it has so many neighbours at a time, of elements, of sums that it
-    shares, or of a row whose sums it shares, and reads 16 bytes of them at once.
+    A kernel that is one product, including elementwise ops on its operands and on
+    its elements, is computed tile by tile. So is one that adds up parts of its
+    elements (`hfta.part_sum`), with whole parts in a tile. In other kernels a sum
+    with lanes is added up by as many threads together, if all of them get to it:
+    then the kernel has `hfta.sum_lanes`, too, and `hfta.lanes_inside` if these
+    threads are neighbours. Otherwise one thread computes an element and adds up all
+    lanes alone. `hfta.run` is the number of neighbours that a thread computes at a
+    time, of which it reads 16 bytes at once: elements, sums that it shares, or
+    elements of a row whose sums it shares.
 
     ```mlir
     func.func private @k(%x: tensor<64x784xf32>, %w: tensor<512x784xf32>) …
@@ -468,9 +472,9 @@ def HftaMatricesToLoops : Pass<"hfta-matrices-to-loops", "::mlir::func::FuncOp">
   let description = [{
     A kernel that is one op on matrices (`AloneTrait`) becomes a function of
     memory, as by `hfta-distribute-kernels`, and the algorithm's loops over
-    vectors. Each matrix is a work item. The size of a matrix alone decides
-    on the algorithm and the order of its sums, on every target; the code doesn't
-    grow with it. These sums state no order: nothing later moves loops.
+    vectors. Each matrix is a work item. The algorithm and the order of its sums
+    depend only on the size of a matrix, on every target; the code doesn't grow
+    with it. These sums state no order, as no later pass reorders loops.
 
     Before:
     ```mlir
@@ -502,8 +506,8 @@ def HftaPlanScratch : Pass<"hfta-plan-scratch", "::mlir::func::FuncOp"> {
   let description = [{
     Replaces each `memref.alloc` of a kernel by a view of its scratch argument;
     buffers that aren't in use at the same time share bytes. `hfta.scratch_bytes`
-    records how many are needed. A kernel for a GPU that has something else in
-    that argument's place can't have any.
+    records how many bytes are needed. A kernel for a GPU whose last argument is
+    something else can't have any.
 
     Before:
     ```mlir
@@ -522,18 +526,18 @@ def HftaVerifySumOrder : Pass<"hfta-verify-sum-order", "::mlir::func::FuncOp"> {
   let summary = "Check that sums keep the order that they state";
   let description = [{
     Each op of a kernel with reduction loops states the order of its terms
-    (`hfta.sum_order`); its loops must be these, outermost first, whole, and read
-    what the order says. Where loops have taken the ops' place, the kernel's
-    first work item is run with places in memory for values: loops over terms as
-    often as they go, others for their first and last iteration. Each term must
-    be the one that the sum's order (`hfta.sums`) has next; each sum that is
-    stored must have all of its terms; running values may be combined only as the
-    order's lanes are, and lanes must be those that the reference model asks for.
-    Sums of more than 65536 terms aren't followed. Where terms are equal, or
-    computed from their number alone, their order isn't seen.
+    (`hfta.sum_order`). Its reduction loops must be those of the order, outermost
+    first, over whole axes, and read what the order says. Once ops have become
+    loops, the kernel's first work item is interpreted symbolically, with places in
+    memory as values: loops over terms run completely, others run their first and
+    last iteration. Each term must be the next one in the sum's order (`hfta.sums`);
+    each sum that is stored must have all of its terms; running values may be
+    combined only as the order's lanes are, and the lanes must be those of the
+    reference model. Sums of more than 65536 terms aren't followed. The order of
+    terms that are equal, or computed from their index alone, can't be seen.
 
-    It refuses, for example, two loops over terms that were exchanged, loops that
-    begin at the work item's number, that go backwards, or that add to two
+    The pass refuses, for example, two loops over terms that were exchanged, and
+    loops that begin at the work item's number, run backwards, or add to two
     running values.
   }];
   let options = [

@@ -9,20 +9,21 @@
 
 namespace mlir::hfta {
 
-/// The order in which an op goes through its terms; null if it reduces nothing,
-/// or has no terms. Reads are indices of operands.
+/// Returns the order in which an op adds its terms; null if it reduces nothing,
+/// or has no terms. The order's reads are indices of operands.
 SumOrderAttr getLoopOrder(linalg::GenericOp op);
 
-/// The same of an op on memory whose loops over terms are `axes`, the outermost
-/// first. Reads are addresses.
+/// Returns the order of an op on memory whose loops over terms are `axes`, the
+/// outermost first. The order's reads are addresses.
 SumOrderAttr getAddressOrder(linalg::GenericOp op, ArrayRef<unsigned> axes,
                              int64_t lanes, int64_t vectors);
 
-/// States the order of an op that is what decides on it.
+/// States an op's order, if the op itself determines it.
 void stateSumOrder(linalg::GenericOp op);
 
-/// States for an op that replaces another one, and goes through its terms as
-/// that did, where they are read now. Does nothing if there are other terms.
+/// States the order of an op that replaces another one and adds its terms as
+/// that one did, read where they now are. Does nothing if the terms are
+/// different.
 void keepSumOrder(linalg::GenericOp op, SumOrderAttr stated);
 
 } // namespace mlir::hfta

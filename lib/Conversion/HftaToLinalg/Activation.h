@@ -2,7 +2,8 @@
 //
 // Convolutions and pooling are defined on [n, c, space…]. hfta-assign-layouts
 // stores some of these tensors as [n, space…, c], with transpositions where a
-// kernel reads and writes them; the lowerings work on what lies behind.
+// kernel reads and writes them; the lowerings look through these and work on
+// the stored tensors.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_HFTATOLINALG_ACTIVATION_H
@@ -12,12 +13,12 @@
 
 namespace mlir::hfta {
 
-/// An activation or its gradient in the order in which it is stored.
+/// An activation, or its gradient, with its axes in the order of storage.
 struct Activation {
   Value elements;
-  bool channelsLast; ///< [n, space…, c] instead of [n, c, space…]
+  bool channelsLast; ///< the order is [n, space…, c] rather than [n, c, space…]
 
-  /// Takes [n, c, space…]; looks behind a transposition from channels last.
+  /// Takes [n, c, space…]; looks through a transposition from channels last.
   static Activation get(Value logical);
 
   size_t getRank() const { return getTensorType(elements).getRank(); }
@@ -27,16 +28,18 @@ struct Activation {
     return getShape(elements).slice(getFirstSpace(), getRank() - 2);
   }
 
-  /// Channels last if `wanted`: copied where it is stored in the other order.
+  /// Returns the tensor with channels last if `wanted`, else with channels
+  /// first; copies it if it is stored in the other order.
   Activation store(OpBuilder &builder, Location loc, bool wanted) const;
-  /// With padding along the spatial axes, or cut where that is negative.
+  /// Returns the tensor padded along the spatial axes, or cut where an amount
+  /// is negative.
   Activation pad(OpBuilder &builder, Location loc, ArrayRef<int64_t> low,
                  ArrayRef<int64_t> high, Value scalar) const;
-  /// [n, c, space…].
+  /// Returns the tensor as [n, c, space…].
   Value getLogical(OpBuilder &builder, Location loc) const;
 };
 
-/// Whether a user of an op's result stores it with channels last.
+/// Returns whether a user of an op's result stores it with channels last.
 bool isStoredChannelsLast(Value logical);
 
 } // namespace mlir::hfta

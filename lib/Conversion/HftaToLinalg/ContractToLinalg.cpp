@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The axes of `position` with `axis`, if it is one of them, last.
+/// Returns the axes of `position`, with `axis` moved last if it is one of them.
 static Axes moveLast(ArrayRef<Axis> position, Axis axis) {
   Axes moved(position);
   if (llvm::is_contained(moved, axis)) {
@@ -19,8 +19,9 @@ static Axes moveLast(ArrayRef<Axis> position, Axis axis) {
 
 namespace {
 
-/// The op's iteration space, nested as result axes but the last, summed axes in
-/// the op's order, last result axis.
+/// The op's iteration space. The result's axes except the last one are the
+/// outermost loops, then come the summed axes in the op's order, then the
+/// result's last axis.
 class ContractionSpace {
 public:
   ContractionSpace(ContractOp op, Value lhs, Value rhs) {
@@ -47,7 +48,7 @@ public:
       axes[kept.back()] = nest.addParallel(sizes[kept.back()]);
   }
 
-  /// Axes of lhs (0), rhs (1), result (2).
+  /// Returns the axes of lhs (0), rhs (1) or the result (2).
   Axes getPosition(unsigned tensor) const {
     return llvm::map_to_vector(maps[tensor].getResults(), [&](AffineExpr axis) {
       return axes[cast<AffineDimExpr>(axis).getPosition()];
@@ -60,7 +61,8 @@ private:
   Axes axes;
 };
 
-/// An operand in which the innermost axis isn't contiguous is packed first.
+/// Lowers a contraction. An operand in which the innermost loop's axis isn't
+/// contiguous is packed first.
 struct ContractLowering : public ProductLowering<ContractOp> {
   using ProductLowering::ProductLowering;
 

@@ -1,4 +1,4 @@
-//===- Convolution.h - What a convolution's lowerings share -----*- C++ -*-===//
+//===- Convolution.h - Helpers of a convolution's lowerings -----*- C++ -*-===//
 
 #ifndef HFTA_LIB_CONVERSION_HFTATOLINALG_CONVOLUTION_H
 #define HFTA_LIB_CONVERSION_HFTATOLINALG_CONVOLUTION_H
@@ -10,8 +10,9 @@
 
 namespace mlir::hfta {
 
-/// Channels of a convolution; `inputs` and `outputs` are those of one group.
-/// There are no loops over one group, nor over one channel in several groups.
+/// The channels of a convolution; `inputs` and `outputs` are those of one
+/// group. There is no loop over a single group, nor over a single channel if
+/// there are several groups.
 struct ChannelSizes {
   int64_t groups, inputs, outputs;
 
@@ -24,7 +25,7 @@ inline ChannelSizes getChannelSizes(ArrayRef<int64_t> weightShape,
   return {groups, weightShape[1], weightShape[0] / groups};
 }
 
-/// Loops over channels; null where there is none.
+/// The loops over channels; an axis is null if there is no loop.
 struct ChannelAxes {
   ChannelSizes sizes;
   Axis group, input, output;
@@ -34,7 +35,7 @@ struct ChannelAxes {
   void addInput(LoopNest &nest, bool reduction);
 };
 
-/// Makes two axes, (group, channel), of the channels if both have a loop.
+/// Splits the channels into two axes, (group, channel), if both have a loop.
 Activation splitChannels(OpBuilder &builder, Location loc,
                          const Activation &activation, int64_t groups);
 
@@ -57,10 +58,10 @@ private:
   double cost;
 };
 
-/// All axes but the null ones.
+/// Joins all axes, without the null ones.
 Axes join(std::initializer_list<ArrayRef<Axis>> parts);
 
-/// The convolution's weight gradient (its own file).
+/// Adds the patterns for the weight gradient (WeightGradientToLinalg.cpp).
 void populateWeightGradientPatterns(const TypeConverter &converter,
                                     RewritePatternSet &patterns,
                                     ProductForm form);

@@ -1,9 +1,9 @@
 //===- ConvolutionToLinalg.cpp - Lowering of convolution, input gradient --===//
 //
-// Both are correlations of a padded tensor with a kernel, or pieces of one that
-// need less padding. The innermost loop runs over output channels or groups,
-// with the kernel packed so that they are contiguous, or over the last spatial
-// axis, whichever vectors fit better.
+// Both are correlations of a padded tensor with a kernel, or pieces of a
+// correlation that need less padding. The innermost loop runs over output
+// channels or groups, with the kernel packed so that they are contiguous, or
+// over the last spatial axis, whichever fits vectors better.
 //===----------------------------------------------------------------------===//
 
 #include "Convolution.h"
@@ -63,21 +63,22 @@ Axes hfta::join(std::initializer_list<ArrayRef<Axis>> parts) {
 
 namespace {
 
-/// result[n, g m, o, r] = sum over c, k of data[n, g c, o * stride + k *
-/// dilation - low] * kernel[g, m, c, k, r]. A spatial axis with one phase has
-/// no r.
+/// The correlation result[n, g m, o, r] = sum over c, k of data[n, g c, o *
+/// stride + k * dilation - low] * kernel[g, m, c, k, r]. A spatial axis with
+/// one phase has no r.
 struct Correlation {
   Activation data;
-  Value kernel; ///< [g, m, c, (k, r)…] or [g, c, m, (k, r)…], g may be joined
-  bool inputsFirst; ///< the kernel's order is the second one
+  Value kernel; ///< [g, m, c, (k, r)…] or [g, c, m, (k, r)…]; g may be joined
+                ///< with the next axis
+  bool inputsFirst; ///< the kernel has the second of these orders
   ChannelSizes channels;
   SmallVector<TapAxis> axes;
   Type accumulate;
-  bool channelsLast; ///< how the result will be stored
+  bool channelsLast; ///< whether the result is stored with channels last
   ProductForm form;
 };
 
-/// What the innermost loop runs over.
+/// The axis of the innermost loop.
 enum class Innermost { outputs, groups, positions };
 
 /// The loops of a piece of a correlation.
@@ -85,17 +86,17 @@ struct CorrelationAxes {
   Axis batch;
   ChannelAxes channels;
   Axes taps, phases, positions;
-  SmallVector<std::pair<Axis, int64_t>> begins; ///< in the whole's axes
-  Axes stored; ///< in the order in which results are stored
+  SmallVector<std::pair<Axis, int64_t>> begins; ///< where the piece is
+  Axes stored;                                  ///< result's axes as stored
 
-  /// (first, phase) for each spatial axis.
+  /// Returns (first, phase) for each spatial axis.
   Axes interleave(ArrayRef<Axis> first) const {
     Axes result;
     for (auto [axis, phase] : llvm::zip(first, phases))
       result.append(join({axis, phase}));
     return result;
   }
-  /// The result's axes.
+  /// Returns the result's axes.
   Axes getResult(bool channelsLast) const {
     Axes space = interleave(positions);
     return channelsLast ? join({batch, space, channels.group, channels.output})
@@ -118,8 +119,8 @@ struct CorrelationAxes {
 
 } // namespace
 
-/// By cycles a product, where one with full vectors takes 1 / lanes and moving
-/// an element into another order takes one.
+/// Chooses the fastest loop order. Costs are cycles for each product: a product
+/// with full vectors takes 1 / lanes, and packing an element takes one.
 static Innermost chooseInnermost(const Correlation &correlation) {
   const ChannelSizes &channels = correlation.channels;
   if (correlation.form == ProductForm::whole) {
@@ -153,14 +154,15 @@ static Innermost chooseInnermost(const Correlation &correlation) {
   return best.get();
 }
 
-/// The spatial axes in the order of the loops over their taps, the outermost
-/// first.
+/// Returns the spatial axes in the order of the loops over their taps, the
+/// outermost first.
 static SmallVector<size_t> getTapOrder(const Correlation &correlation,
                                        Innermost innermost) {
   SmallVector<size_t> order =
       llvm::to_vector(llvm::seq<size_t>(0, correlation.axes.size()));
-  // Where few outputs use what is read, rows may: vectors along the last axis
-  // differ for each of its taps, but windows of neighbouring rows overlap.
+  // If few outputs use the vectors that are read, neighbouring rows may reuse
+  // them: vectors along the last axis differ for each of its taps, but the
+  // windows of neighbouring rows overlap.
   if (innermost == Innermost::positions &&
       correlation.form == ProductForm::vectors &&
       correlation.channels.outputs <= ReferenceModel::Windows::kFewOutputs)
@@ -168,8 +170,8 @@ static SmallVector<size_t> getTapOrder(const Correlation &correlation,
   return order;
 }
 
-/// Adds the loops of a piece. Axes of the same kind are the same expressions
-/// for all pieces of a correlation.
+/// Adds the loops of a piece. Corresponding axes are the same expressions for
+/// all pieces of a correlation.
 static CorrelationAxes addLoops(LoopNest &nest, const Correlation &correlation,
                                 const Piece &piece, Innermost innermost) {
   CorrelationAxes axes;
@@ -193,7 +195,7 @@ static CorrelationAxes addLoops(LoopNest &nest, const Correlation &correlation,
     axes.phases.push_back(axis.phases.size() > 1
                               ? add(part.phases, /*reduction=*/false)
                               : Axis());
-  // Terms in the order in which they are stored.
+  // The terms are summed in the order in which the data is stored.
   bool channelsLast = correlation.data.channelsLast;
   if (!channelsLast)
     axes.channels.addInput(nest, /*reduction=*/true);
@@ -235,8 +237,8 @@ public:
         pieces(correlation.axes, cut()), nest(builder, loc),
         axes(addLoops(nest, correlation, getWhole(), innermost)) {}
 
-  /// Returns the result with (o, r) for each spatial axis, stored as it is
-  /// wanted, in the accumulator's type.
+  /// Returns the result with (o, r) for each spatial axis, in the wanted order
+  /// of storage and the accumulator's type.
   Activation build();
 
 private:
@@ -252,7 +254,7 @@ private:
   const Correlation &correlation;
   Innermost innermost;
   TapPieces pieces;
-  LoopNest nest; ///< of the whole, for its axes only
+  LoopNest nest; ///< the whole correlation, used for its axes only
   CorrelationAxes axes;
   Axes kernelOrder;
 };
@@ -266,7 +268,7 @@ SmallVector<SmallVector<AxisPiece>> CorrelationBuilder::cut() const {
       cuts.push_back({axis});
     return cuts;
   }
-  // Vectors along positions want many of them.
+  // Vectors along positions need many of them, so that axis isn't cut.
   for (auto [index, axis] : llvm::enumerate(correlation.axes))
     cuts.push_back(
         cutByPositions(axis, innermost != Innermost::positions ||
@@ -283,11 +285,12 @@ Piece CorrelationBuilder::getWhole() const {
   return whole;
 }
 
-/// The kernel, with the innermost channels contiguous.
+/// Packs the kernel so that the innermost channels are contiguous.
 Value CorrelationBuilder::packKernel() {
   const ChannelAxes &channels = axes.channels;
   Axes from = axes.getKernel(correlation.inputsFirst);
-  // Axes of one element that have no loop go away, groups are split off.
+  // The reshape drops axes of one element that have no loop, and splits off
+  // groups.
   Value kernel =
       createReshape(builder, loc, correlation.kernel, nest.getSizes(from));
   kernelOrder = from;
@@ -304,7 +307,7 @@ Value CorrelationBuilder::packKernel() {
   return pack(builder, loc, kernel, from, kernelOrder);
 }
 
-/// The data in an order in which vectors of it are contiguous.
+/// Packs the data, if needed, so that vectors of it are contiguous.
 Activation CorrelationBuilder::packData() {
   Activation data = correlation.data;
   if (innermost != Innermost::outputs &&
@@ -314,7 +317,7 @@ Activation CorrelationBuilder::packData() {
                        correlation.channels.groups);
 }
 
-/// The piece's part of the result, in the order of its storage.
+/// Builds a piece of the result, in the order of its storage.
 Value CorrelationBuilder::buildPiece(const Piece &piece, const Activation &data,
                                      Value kernel) {
   LoopNest nest(builder, loc);
@@ -336,7 +339,7 @@ Value CorrelationBuilder::buildPiece(const Piece &piece, const Activation &data,
   return nest.build(multiplyAdd).front();
 }
 
-/// All pieces of the result, in the order of its storage.
+/// Builds all pieces of the result, in the order of its storage.
 Value CorrelationBuilder::buildPieces(ArrayRef<Piece> parts) {
   Activation data = packData();
   Value kernel = packKernel(), result;
@@ -371,7 +374,7 @@ Activation CorrelationBuilder::build() {
                           createZero(builder, loc, correlation.accumulate));
   else
     result = unpack(builder, loc, buildPieces(parts), axes.stored, wanted);
-  // Groups and their channels are one axis.
+  // Joins groups and their channels into one axis.
   SmallVector<int64_t> shape = nest.getSizes(wanted);
   const ChannelSizes &channels = correlation.channels;
   size_t split = (channels.groups > 1) + channels.hasOutputs();
@@ -385,9 +388,9 @@ Activation CorrelationBuilder::build() {
 // The input gradient's kernel
 //===----------------------------------------------------------------------===//
 
-/// The weight as the kernel of a correlation with the output's gradient, last
-/// tap first: taps of an axis are split into [tap, phase] where there are
-/// several phases, with zeros for taps that don't exist.
+/// Makes a weight the kernel of a correlation with the output's gradient. The
+/// last tap comes first. An axis with several phases is split into [tap,
+/// phase], with zeros for taps that don't exist.
 static Value createInverseKernel(OpBuilder &builder, Location loc, Value weight,
                                  const InverseWindow &inverse) {
   Value zero = createZero(builder, loc, getElementType(weight));
@@ -453,8 +456,9 @@ struct ConvLowering : public ProductLowering<ConvOp> {
   }
 };
 
-/// Each phase of the stride sees its own taps of the weight, so no products
-/// with the gaps between strided windows are computed.
+/// Lowers an input gradient. Each phase of the stride has its own taps of the
+/// weight, so that no products with the gaps between strided windows are
+/// computed.
 struct ConvInputGradientLowering : public ProductLowering<ConvInputGradientOp> {
   using ProductLowering::ProductLowering;
 

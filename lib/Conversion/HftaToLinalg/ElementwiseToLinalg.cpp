@@ -7,7 +7,8 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 namespace {
-/// One op a kernel's elementwise op; its scalar computation is the op's own.
+/// Lowers each elementwise op to one generic op, whose body is the op's own
+/// scalar computation.
 struct ElementwiseLowering
     : public OpInterfaceConversionPattern<ElementwiseOpInterface> {
   using OpInterfaceConversionPattern::OpInterfaceConversionPattern;

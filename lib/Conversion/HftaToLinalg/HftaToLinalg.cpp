@@ -23,7 +23,7 @@ void hfta::populateHftaToLinalgTypeConversions(TypeConverter &converter) {
   converter.addConversion([](Type type) { return type; });
   converter.addConversion([](RankedTensorType type) -> Type {
     if (type.getEncoding())
-      return {}; // arrayed: not one copy's
+      return {}; // an array of all copies' tensors
     return type.clone(getSignlessType(type.getElementType()));
   });
 }
@@ -58,7 +58,7 @@ static Type getStoredType(Type type) {
       IntegerType::get(type.getContext(), 8));
 }
 
-/// `i1` elements as `i8` or the other way round.
+/// Converts `i1` elements to `i8`, or back.
 static Value convertBooleans(OpBuilder &builder, Location loc, Value tensor,
                              Type elementType) {
   LoopNest nest(builder, loc);
@@ -109,7 +109,7 @@ static void convertBorder(func::FuncOp function) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Reports each op that no kernel may hold at this point.
+/// Reports each op that a kernel may not contain at this point.
 static LogicalResult checkKernel(func::FuncOp function) {
   LogicalResult result = success();
   if (llvm::any_of(function.getArgumentTypes(),
@@ -154,7 +154,7 @@ struct ConvertHftaToLinalgPass
                            math::MathDialect, scf::SCFDialect,
                            tensor::TensorDialect>();
     target.addIllegalDialect<HftaDialect>();
-    // What is alone in its kernel becomes loops as it is.
+    // These ops are alone in their kernels and become loops later.
     target.addLegalOp<SpdInverseOp, SymmetricEigenOp>();
     target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp op) {
       return converter.isSignatureLegal(op.getFunctionType());

@@ -9,7 +9,8 @@
 
 namespace mlir::hfta {
 
-/// Indices that loops compute, in ops that hfta-verify-sum-order follows.
+/// Builds index computations of loops from ops that hfta-verify-sum-order
+/// understands.
 class IndexMath {
 public:
   IndexMath(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
@@ -30,13 +31,13 @@ public:
   Value getMost(Value a, Value b) const {
     return add(a, subtract(b, getLess(a, b)));
   }
-  /// Elements of a packed triangle before row `row`.
+  /// Returns the number of elements of a packed triangle before row `row`.
   Value getPackedRow(Value row) const {
     return divide(multiply(row, add(row, 1)), 2);
   }
-  /// Of strips in ascending order of work, the one that comes at `place`: the
-  /// last, the first, the last but one, the second and so on, so that
-  /// neighbours have as much work together as any others.
+  /// Returns which strip comes at `place`, for strips in ascending order of
+  /// work: the last, the first, the last but one, the second and so on, so that
+  /// each pair of neighbours has about the same work.
   Value getFolded(Value place, int64_t strips) const {
     Value half = divide(place, 2), isOdd = getRest(place, 2);
     Value fromEnd = subtract(get(strips - 1), half);
@@ -54,13 +55,13 @@ private:
   Location loc;
 };
 
-/// A loop that carries a tensor; `body` gives its next value.
+/// Creates a loop that carries a tensor; `body` returns its next value.
 Value createCarryingLoop(OpBuilder &builder, Location loc, Value begin,
                          Value end, int64_t step, Value carried,
                          function_ref<Value(Value index, Value carried)> body);
 
-/// A part with unit strides, without the axes of one element that `shape`
-/// lacks.
+/// Creates a slice with unit strides, without the axes of one element that
+/// `shape` lacks.
 Value createPart(OpBuilder &builder, Location loc, Value tensor,
                  ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes,
                  ArrayRef<int64_t> shape);

@@ -11,15 +11,15 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 namespace {
-/// An index into an axis as gather reads it.
+/// An index into an axis, checked.
 struct AxisIndex {
-  Value position; ///< within the axis, whatever the index is
-  Value isInside; ///< whether the index was
+  Value position; ///< within the axis, even if the index isn't
+  Value isInside; ///< whether the index was within the axis
 };
 } // namespace
 
-/// Negative indices count from the end. Only what lies within the axis becomes
-/// an index, which may have fewer bits.
+/// Checks an index; negative ones count from the end. An index out of bounds is
+/// replaced by 0 before the cast, as `index` may have fewer bits.
 static AxisIndex createAxisIndex(OpBuilder &builder, Location loc, Value index,
                                  int64_t size) {
   auto constant = [&](int64_t value) -> Value {
@@ -78,7 +78,8 @@ struct GatherLowering : public OpConversionPattern<GatherOp> {
   }
 };
 
-/// Loops of a step of 1 from zero over all of `sizes`, which carry a tensor.
+/// Builds loops from zero over all of `sizes`, with a step of 1, that carry a
+/// tensor.
 static Value
 buildLoops(OpBuilder &builder, Location loc, ArrayRef<int64_t> sizes,
            Value initial,
@@ -105,7 +106,8 @@ static Value createSum(OpBuilder &builder, Location loc, Value sum,
   return arith::AddIOp::create(builder, loc, sum, term);
 }
 
-/// Loops that write where the indices say, one update after the other.
+/// Lowers to loops that add at the places that the indices give, one update
+/// after the other.
 struct ScatterAddLowering : public OpConversionPattern<ScatterAddOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -119,7 +121,8 @@ struct ScatterAddLowering : public OpConversionPattern<ScatterAddOp> {
     Value zero = createZero(rewriter, loc, getElementType(updates));
     Value result = createFilled(rewriter, loc, shape, zero);
 
-    // Loops over the indices outermost, then over the slices.
+    // The loops over the indices are the outermost, then come those over the
+    // slices.
     SmallVector<int64_t> sizes(getShape(indices));
     llvm::append_range(sizes, shape.take_front(axis));
     llvm::append_range(sizes, shape.drop_front(axis + 1));
@@ -153,7 +156,7 @@ private:
   }
 };
 
-/// A loop over its own segment for each element.
+/// Lowers to a loop for each element over its own segment.
 struct SegmentSumLowering : public OpConversionPattern<SegmentSumOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -190,7 +193,7 @@ struct SegmentSumLowering : public OpConversionPattern<SegmentSumOp> {
   }
 
 private:
-  /// The number that a table of indices has at a place.
+  /// Reads an element of a table of indices.
   static Value createNumberAt(OpBuilder &builder, Location loc, Value table,
                               Value place) {
     return arith::IndexCastOp::create(

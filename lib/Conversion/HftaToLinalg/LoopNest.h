@@ -30,18 +30,18 @@ public:
   Axes addParallel(ArrayRef<int64_t> sizes);
   Axes addReduction(ArrayRef<int64_t> sizes);
 
-  /// An operand of the body.
+  /// Adds an operand, which the body reads at `position`.
   void read(Value tensor, ArrayRef<Axis> position);
-  /// A result that holds the body's value at `position`.
+  /// Adds a result, in which the body's value is stored at `position`.
   void write(Type elementType, ArrayRef<Axis> position);
-  /// A result that starts as the scalar `initial` everywhere; the body gets
-  /// its running value after the operands.
+  /// Adds a result that starts as the scalar `initial` everywhere. The body
+  /// gets its running value after the operands.
   void accumulate(Value initial, ArrayRef<Axis> position);
-  /// The same with a tensor of initial values.
+  /// Adds a result as `accumulate` does, with a tensor of initial values.
   void update(Value initial, ArrayRef<Axis> position);
 
-  /// Makes the op. The body gets the operands and each result's running value
-  /// and returns each result's next.
+  /// Creates the op. The body gets the operands and each result's running
+  /// value, and returns each result's next value.
   SmallVector<Value> build(Body body);
 
   SmallVector<int64_t> getSizes(ArrayRef<Axis> axes) const;
@@ -51,8 +51,8 @@ private:
   int64_t getSize(Axis axis) const {
     return sizes[cast<AffineDimExpr>(axis).getPosition()];
   }
-  /// Each axis must be an operand's index by itself: a tensor that is never
-  /// read gives the sizes of those that are not.
+  /// Adds an operand that is never read and gives the sizes of those axes that
+  /// are no operand's plain index, as linalg requires one for each loop.
   void readSizes();
 
   OpBuilder &builder;

@@ -1,4 +1,4 @@
-//===- LoweringUtils.cpp - What the lowerings share -----------------------===//
+//===- LoweringUtils.cpp - Helpers of the lowerings -----------------------===//
 
 #include "LoweringUtils.h"
 
@@ -132,7 +132,7 @@ Value hfta::createFlatIndex(OpBuilder &builder, Location loc,
 
 Value hfta::createIsInside(OpBuilder &builder, Location loc, Value index,
                            int64_t size) {
-  // Negative indices are large unsigned ones.
+  // As an unsigned number a negative index is larger than any size.
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, index,
                                createIndex(builder, loc, size));
 }
@@ -163,7 +163,7 @@ Value hfta::resizeElements(OpBuilder &builder, Location loc, Value tensor,
       .front();
 }
 
-/// The finest shape that both shapes are expansions of.
+/// Returns the finest shape that expands to either of the shapes.
 static SmallVector<int64_t> getCommonCollapse(ArrayRef<int64_t> from,
                                               ArrayRef<int64_t> to) {
   SmallVector<int64_t> common;
@@ -210,7 +210,8 @@ Value hfta::createReshape(OpBuilder &builder, Location loc, Value tensor,
   return regroup(builder, loc, collapsed, shape, /*expand=*/true);
 }
 
-/// permutation[i] is the place in `from` of the axis `to[i]`.
+/// Returns the permutation from `from` to `to`: element i is the index in
+/// `from` of the axis `to[i]`.
 static SmallVector<int64_t> getPermutation(ArrayRef<Axis> from,
                                            ArrayRef<Axis> to) {
   assert(from.size() == to.size());
@@ -329,7 +330,7 @@ Value hfta::padFrom(OpBuilder &builder, Location loc, Value tensor,
 Value hfta::createInsert(OpBuilder &builder, Location loc, Value tensor,
                          Value destination, ArrayRef<int64_t> offsets,
                          ArrayRef<int64_t> strides) {
-  // An offset at the end of an axis is out of bounds, whatever the size.
+  // An offset at the end of an axis is out of bounds, even for an empty slice.
   if (llvm::is_contained(getShape(tensor), 0))
     return destination;
   return tensor::InsertSliceOp::create(

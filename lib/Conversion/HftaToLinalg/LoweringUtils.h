@@ -1,4 +1,4 @@
-//===- LoweringUtils.h - What the lowerings share ---------------*- C++ -*-===//
+//===- LoweringUtils.h - Helpers of the lowerings ---------------*- C++ -*-===//
 
 #ifndef HFTA_LIB_CONVERSION_HFTATOLINALG_LOWERINGUTILS_H
 #define HFTA_LIB_CONVERSION_HFTATOLINALG_LOWERINGUTILS_H
@@ -11,7 +11,8 @@
 
 namespace mlir::hfta {
 
-/// Signed and unsigned integers as signless ones.
+/// Returns the signless type of a signed or unsigned integer type; other types
+/// stay.
 Type getSignlessType(Type elementType);
 
 //===----------------------------------------------------------------------===//
@@ -19,35 +20,35 @@ Type getSignlessType(Type elementType);
 //===----------------------------------------------------------------------===//
 
 Value createZero(OpBuilder &builder, Location loc, Type type);
-/// An integer or float constant.
+/// Creates an integer or float constant.
 Value createNumber(OpBuilder &builder, Location loc, Type type, double value);
 Value createIndex(OpBuilder &builder, Location loc, int64_t value);
-/// The least value: minus infinity for floats.
+/// Creates the least value of a type: minus infinity for floats.
 Value createLowest(OpBuilder &builder, Location loc, Type type);
-/// The greatest value: infinity for floats.
+/// Creates the greatest value of a type: infinity for floats.
 Value createHighest(OpBuilder &builder, Location loc, Type type);
 
 /// Widens or narrows a float, sign-extends or truncates a signless integer.
 Value resize(OpBuilder &builder, Location loc, Value scalar, Type type);
 
-/// Body of a loop nest over (lhs, rhs, sum): lhs * rhs + sum, rounded once, in
-/// the type of `sum`.
+/// A body of a loop nest over (lhs, rhs, sum): returns lhs * rhs + sum, rounded
+/// once, in the type of `sum`.
 SmallVector<Value> multiplyAdd(OpBuilder &builder, Location loc,
                                ValueRange arguments);
-/// Body of a loop nest that gives its first operand.
+/// A body of a loop nest that returns its first operand.
 SmallVector<Value> copyFirst(OpBuilder &builder, Location loc,
                              ValueRange arguments);
 
-/// A linear function of iteration indices: each index of linalg times its
-/// factor, and a constant.
+/// Creates a linear function of the iteration indices: the sum of each
+/// linalg.index times its factor, plus a constant.
 Value createLinearIndex(OpBuilder &builder, Location loc,
                         ArrayRef<std::pair<Axis, int64_t>> terms,
                         int64_t constant);
-/// The row-major position of `indices` in `shape`.
+/// Creates the row-major index of `indices` in `shape`.
 Value createFlatIndex(OpBuilder &builder, Location loc, ValueRange indices,
                       ArrayRef<int64_t> shape);
 Value getIterationIndex(OpBuilder &builder, Location loc, Axis axis);
-/// Whether 0 <= index < size.
+/// Creates the condition 0 <= index < size.
 Value createIsInside(OpBuilder &builder, Location loc, Value index,
                      int64_t size);
 
@@ -58,11 +59,11 @@ Value createIsInside(OpBuilder &builder, Location loc, Value index,
 Value createFilled(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape,
                    Value scalar);
 
-/// Floats or signless integers in another element type of their kind.
+/// Converts floats or signless integers to another element type of their kind.
 Value resizeElements(OpBuilder &builder, Location loc, Value tensor,
                      Type elementType);
 
-/// Another row-major shape of the same elements.
+/// Reshapes a tensor, whose elements keep their row-major order.
 Value createReshape(OpBuilder &builder, Location loc, Value tensor,
                     ArrayRef<int64_t> shape);
 
@@ -71,45 +72,47 @@ Value createReshape(OpBuilder &builder, Location loc, Value tensor,
 /// permutation[i].
 Value pack(OpBuilder &builder, Location loc, Value tensor,
            ArrayRef<int64_t> permutation);
-/// The same with axes named by the expressions of `from`; `to` holds the same
-/// in another order.
+/// Packs as above, with axes named by the expressions of `from`; `to` holds
+/// these expressions in the result's order.
 Value pack(OpBuilder &builder, Location loc, Value tensor, ArrayRef<Axis> from,
            ArrayRef<Axis> to);
 
-/// A tensor's axis i is `source`'s axis permutation[i].
+/// A tensor whose axis i is `source`'s axis permutation[i].
 struct Transposition {
   Value source;
   SmallVector<int64_t> permutation;
 };
-/// What `transpose` made a tensor from, if it did.
+/// Returns the operand of the transposition that made `tensor`, if `transpose`
+/// did.
 std::optional<Transposition> getTransposition(Value tensor);
 
 /// Moves the axes of a lowering's result into another order, by a generic op
 /// that fuses with its elementwise users: result axis i is input axis
-/// permutation[i]. Transpositions in a row are one, or none.
+/// permutation[i]. Successive transpositions are combined, and an identity is
+/// dropped.
 Value transpose(OpBuilder &builder, Location loc, Value tensor,
                 ArrayRef<int64_t> permutation);
-/// The same with axes named as for `pack`.
+/// Transposes as above, with axes named as for `pack`.
 Value unpack(OpBuilder &builder, Location loc, Value tensor,
              ArrayRef<Axis> from, ArrayRef<Axis> to);
 
-/// Unit-stride slice.
+/// Creates a slice with unit strides.
 Value createSlice(OpBuilder &builder, Location loc, Value tensor,
                   ArrayRef<int64_t> offsets, ArrayRef<int64_t> sizes);
 
-/// Surrounds with a scalar; negative amounts cut elements off.
+/// Pads a tensor with a scalar; negative amounts cut elements off.
 Value createPad(OpBuilder &builder, Location loc, Value tensor,
                 ArrayRef<int64_t> low, ArrayRef<int64_t> high, Value scalar);
-/// The same on neighbouring axes alone, from axis `first` on.
+/// Pads neighbouring axes only, from axis `first` on.
 Value padFrom(OpBuilder &builder, Location loc, Value tensor, size_t first,
               ArrayRef<int64_t> low, ArrayRef<int64_t> high, Value scalar);
 
-/// Writes `tensor` into `destination` at offsets, with strides.
+/// Writes `tensor` into `destination` at the given offsets and strides.
 Value createInsert(OpBuilder &builder, Location loc, Value tensor,
                    Value destination, ArrayRef<int64_t> offsets,
                    ArrayRef<int64_t> strides);
 
-/// The element at `indices` of a tensor.
+/// Reads the element of a tensor at `indices`.
 Value createExtract(OpBuilder &builder, Location loc, Value tensor,
                     ValueRange indices);
 

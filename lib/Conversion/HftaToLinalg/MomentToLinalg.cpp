@@ -16,8 +16,8 @@ static MomentScaling getScaling(OpTy op, Adaptor adaptor) {
           op.getScale().convertToDouble(), op.getOnes(), adaptor.getSum()};
 }
 
-/// The input as [rows, blocks, rows, columns]: as it is stored if its axes
-/// allow for that, else packed as [blocks, rows, columns].
+/// Returns the input as [rows, blocks, rows, columns]: without a copy if the
+/// order of its axes allows it, else packed as [blocks, rows, columns].
 static Value arrangeInput(OpBuilder &builder, Location loc, Value input,
                           ArrayRef<int64_t> blocks, ArrayRef<int64_t> columns) {
   SmallVector<int64_t> blockAxes(blocks), columnAxes(columns);
@@ -54,7 +54,7 @@ static Value arrangeInput(OpBuilder &builder, Location loc, Value input,
                         count(columnsBegin, rank)});
 }
 
-/// A moment of no rows, or of no columns but the ones or such that are zero.
+/// Creates a moment without rows, or whose only columns are the ones and zeros.
 static Value createEmptyMoment(OpBuilder &builder, Location loc, int64_t blocks,
                                int64_t rows, int64_t columns, Type elementType,
                                const MomentScaling &scaling) {
@@ -67,7 +67,7 @@ static Value createEmptyMoment(OpBuilder &builder, Location loc, int64_t blocks,
   if (scaling.sum)
     nest.read(scaling.sum, position);
   nest.write(elementType, position);
-  // The last column's square, in the last block of its matrix.
+  // The diagonal element of the last column, in the last block of its matrix.
   auto isLast = [&](OpBuilder &b, Location loc) -> Value {
     auto equals = [&](Value index, int64_t place) -> Value {
       return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, index,
@@ -104,7 +104,7 @@ static bool isPointwise(const Window &window) {
   });
 }
 
-/// An activation whose channels are columns.
+/// Arranges an activation whose channels are the columns.
 static Value arrangeChannels(OpBuilder &builder, Location loc,
                              const Activation &input, int64_t groups) {
   SmallVector<int64_t> shape(getShape(input.elements));

@@ -148,7 +148,7 @@ SmallVector<Value> PatchSpace::mergeSegments(SmallVector<Value> values,
           SmallVector<Value> parts;
           for (int64_t at = run.begin; at < run.getEnd(); ++at)
             parts.push_back(values[begin + at * inner + place]);
-          // A tap that meets nothing has sums of no terms.
+          // A tap that meets no element has empty sums.
           if (parts.empty())
             parts.push_back(createFilled(builder, loc, getShape(values.front()),
                                          createZero(builder, loc, accumulate)));
@@ -160,7 +160,7 @@ SmallVector<Value> PatchSpace::mergeSegments(SmallVector<Value> values,
   return values;
 }
 
-/// The sums of the tensors' elements, from the first tensor to the last.
+/// Adds the tensors elementwise, from the first to the last.
 Value PatchSpace::add(ArrayRef<Value> parts) const {
   if (parts.size() == 1)
     return parts.front();
@@ -189,7 +189,7 @@ static SmallVector<Value> addTerm(OpBuilder &builder, Location loc,
   return {arith::AddFOp::create(builder, loc, arguments[1], term)};
 }
 
-/// The sum of the last axis' elements.
+/// Sums the elements of the last axis.
 Value PatchSpace::sumColumns(Value columns) const {
   LoopNest nest(builder, loc);
   Axes kept = nest.addParallel(getShape(columns).drop_back()), place(kept);
@@ -225,7 +225,7 @@ Value PatchSpace::sumPiece(Value firsts, Value seconds,
   Axes stored = {first};
   llvm::append_range(stored, distance);
   stored.push_back(second);
-  // Each column has sums of its own, which are added at last.
+  // Each column has sums of its own, which are added up at the end.
   if (!channelsLast) {
     place.push_back(nest.addParallel(sizes.back()));
     stored.push_back(place.back());
@@ -247,7 +247,7 @@ SmallVector<Value> PatchSpace::sumByDistance(Value firsts, Value seconds,
   forEach(countSegments(), [&](ArrayRef<int64_t> segment) {
     values.push_back(sumPiece(firsts, seconds, segment, half));
   });
-  // Of the distances those to the taps that there are.
+  // A tap takes only the distances to taps that exist.
   auto merge = [&](ArrayRef<Value> parts, size_t axis, int64_t tap) {
     SmallVector<int64_t> shape(getShape(parts.front()));
     SmallVector<int64_t> offsets(shape.size(), 0);
@@ -279,8 +279,8 @@ Value PatchSpace::sumPairsOf(Value firsts, Value seconds,
     sizes.push_back(between + (taps.back() - 1) * axis.dilation + 1);
     reached.push_back(between + (otherTaps.back() - 1) * axis.dilation + 1);
   }
-  // Where all channels of neighbouring taps lie next to each other they are one
-  // axis with vectors along it.
+  // If all channels of neighbouring taps are contiguous, they are joined into
+  // one axis, along which vectors run.
   bool joins = isWhole && axes.size() > 1 && axes.back().dilation == 1;
   int64_t channels = getChannels(firsts);
   Value left = slice(firsts, begins, sizes);
@@ -327,8 +327,9 @@ Value PatchSpace::sumPairsOf(Value firsts, Value seconds,
 // All pairs
 //===----------------------------------------------------------------------===//
 
-/// Each part holds the pairs of `count` first taps: [count, channels, taps from
-/// the first on that the part has, channels].
+/// Collects the pairs of all first taps. Each part holds those of `count` first
+/// taps: [count, channels, second taps from the first one that the part has,
+/// channels].
 Value PatchSpace::collectPairs(ArrayRef<Value> parts, int64_t count,
                                int64_t firstChannels, int64_t secondChannels,
                                bool half) const {
@@ -365,7 +366,7 @@ Value PatchSpace::sumPairs(Value firsts, Value seconds, bool half) const {
 // Taps
 //===----------------------------------------------------------------------===//
 
-/// The sums of a piece's elements: [channels].
+/// Sums a piece's elements: [channels].
 Value PatchSpace::sumSegment(Value elements, ArrayRef<int64_t> segment) const {
   SmallVector<int64_t> begins, sizes;
   for (auto [number, axis] : llvm::enumerate(axes)) {

@@ -1,17 +1,17 @@
 //===- PatchSums.cpp - Second moments of windows --------------------------===//
 //
-// Columns are channels with their taps. The triangle is cut into square tiles
-// of channels; of each the sums for all pairs of taps are computed first, then
-// they are stored where they belong.
+// A column of the matrix is a channel's tap. The triangle is cut into square
+// tiles of channels; for each of them the sums for all pairs of taps are
+// computed first, then they are stored where they belong.
 //
-// With a stride of 1 a pair of taps sums products of elements at a distance
-// that several pairs have (PatchPieces): sums for each distance are computed
-// once for each piece of the input. Otherwise all pairs have their own, on the
-// diagonal those alone whose second tap doesn't come before the first one's
-// along the first spatial axis.
+// With a stride of 1, several pairs of taps sum products of elements at the
+// same distance (PatchPieces): sums for each distance are computed once for
+// each piece of the input. Otherwise each pair has its own sums; on the
+// diagonal these are only the pairs whose second tap doesn't come before the
+// first one along the first spatial axis.
 //
-// Where diagonal blocks alone are asked for, tiles that lie in none are left
-// out, and of those at a block's edge the sums that lie in it are stored.
+// If only diagonal blocks are asked for, tiles that lie in none are left out,
+// and a tile at a block's edge stores only the sums that lie in it.
 //===----------------------------------------------------------------------===//
 
 #include "PatchSums.h"
@@ -34,9 +34,9 @@ namespace {
 
 /// Where a row of the matrix is stored.
 struct StoredRow {
-  Value block;  ///< of all groups' blocks
-  Value begin;  ///< in the packed block
-  Value column; ///< the column that is stored first; null if it is column 0
+  Value block;  ///< counts through all groups' blocks
+  Value begin;  ///< the row's offset in the packed block
+  Value column; ///< the first column that is stored; null: column 0
 };
 
 class PatchBuilder {
@@ -50,13 +50,14 @@ public:
 private:
   void chooseTiles();
   void arrangeInput(const Activation &input);
-  /// [batch, space…, channels] or [batch, channels, space…].
+  /// Returns channels of a group, as [batch, space…, channels] or [batch,
+  /// channels, space…].
   Value sliceChannels(Value group, Value first, int64_t count);
 
   Value addStrip(Value number, Value result);
   StoredRow findRow(Value group, Value number) const;
-  /// The first one of a channel's taps that is stored, `first` being the
-  /// channel's first column.
+  /// Returns the first tap of a channel that is stored in the row, where
+  /// `first` is the channel's first column.
   Value getFirstTap(const StoredRow &row, Value first) const;
   Value storeSquare(Value sums, Value group, Value row, Value column,
                     Value result);
@@ -79,7 +80,7 @@ private:
   int64_t groups, channels;
   int64_t side; ///< channels of a tile
   int64_t taps = 1, rows = 1;
-  int64_t blocks = 1; ///< of a group's matrix
+  int64_t blocks = 1; ///< blocks of a group's matrix
 };
 
 } // namespace
@@ -102,7 +103,7 @@ PatchBuilder::PatchBuilder(OpBuilder &builder, Location loc,
   arrangeInput(input);
 }
 
-/// Channels are cut into equal tiles if they can be.
+/// Cuts the channels into equal tiles, if a suitable size divides them.
 void PatchBuilder::chooseTiles() {
   side = channels;
   for (int64_t part = Costs::kMostChannels; part >= Costs::kLeastChannels;
@@ -111,14 +112,14 @@ void PatchBuilder::chooseTiles() {
       side = part;
       break;
     }
-  // Where each tile's diagonal begins a block none is left of it.
+  // If a block begins at each tile's diagonal, no stored tile is left of it.
   space.hasSquares = side < channels &&
                      side * taps % scaling.getBlockSide(channels * taps) != 0;
   space.isWhole = groups == 1 && side == channels;
 }
 
-/// Vectors run along channels, or else along the last spatial axis: only where
-/// distances are summed these are neighbours.
+/// Arranges the input such that vectors run along channels, or along the last
+/// spatial axis: elements of it are neighbours only if distances are summed.
 void PatchBuilder::arrangeInput(const Activation &input) {
   Type type = scaling.accumulate;
   double columns = 2 * getVectorCost(space.axes.back().size, type);
@@ -142,8 +143,8 @@ Value PatchBuilder::sliceChannels(Value group, Value first, int64_t count) {
   offsets[axis + 1] = first;
   kept = sizes;
   kept.erase(kept.begin() + axis);
-  // Where the batch is one sample, which axis of one element is left out is no
-  // longer clear from the shapes: later passes take the first.
+  // With a batch of one sample the shapes no longer determine which axis of one
+  // element is dropped: later passes take the first.
   if (kept.front() != 1)
     return createPart(builder, loc, data, offsets, sizes, kept);
   Value part = createPart(builder, loc, data, offsets, sizes, sizes);
@@ -183,7 +184,8 @@ Value PatchBuilder::store(Value sum, const StoredRow &row, Value column,
                                   ValueRange{row.block, place});
 }
 
-/// A tile left of the diagonal, from channel `row` down and `column` on.
+/// Stores a tile left of the diagonal, whose first row is channel `row` and
+/// whose first column is channel `column`.
 Value PatchBuilder::storeSquare(Value sums, Value group, Value row,
                                 Value column, Value result) {
   Value zero = math.get(0), allTaps = math.get(taps), all = math.get(side);
@@ -206,15 +208,15 @@ Value PatchBuilder::storeSquare(Value sums, Value group, Value row,
   });
 }
 
-/// The diagonal's tile, from channel `row` on. A pair's sum stands at its first
-/// tap.
+/// Stores the diagonal's tile, which begins at channel `row`. A pair's sum is
+/// found at the tap that comes first.
 Value PatchBuilder::storeDiagonal(Value sums, Value group, Value row,
                                   Value result) {
   Value zero = math.get(0), allTaps = math.get(taps), all = math.get(side);
   auto atTap = [&](Value i, Value t, Value running) {
     Value number = math.add(math.multiply(math.add(row, i), taps), t);
     StoredRow stored = findRow(group, number);
-    // Pairs of a channel's taps before tap `end`, which come second.
+    // Stores a channel's taps before tap `end`: they come first in their pairs.
     auto storeBefore = [&](Value j, Value end, Value result) {
       Value first = math.multiply(math.add(row, j), taps);
       Value begin = getFirstTap(stored, first);
@@ -244,7 +246,7 @@ Value PatchBuilder::storeDiagonal(Value sums, Value group, Value row,
   });
 }
 
-/// The last row: the sums of the columns and the number of rows.
+/// Stores the last row: the sums of the columns and the number of rows.
 Value PatchBuilder::storeOnes(Value group, Value result) {
   Value sums = space.sumTaps(sliceChannels(group, math.get(0), channels));
   Value number = math.get(channels * taps);
@@ -264,7 +266,7 @@ Value PatchBuilder::storeOnes(Value group, Value result) {
   return store(count, stored, number, result);
 }
 
-/// What the last block has behind the matrix' last row.
+/// Fills the last block after the matrix' last row with zeros.
 Value PatchBuilder::storeZeros(Value group, Value result) {
   int64_t size = scaling.getBlockSide(channels * taps);
   int64_t there = scaling.getSide(channels * taps) - (blocks - 1) * size;
@@ -289,7 +291,7 @@ Value PatchBuilder::addStrip(Value number, Value result) {
   Value row = math.multiply(strip, side);
   Value firsts = sliceChannels(group, row, side);
   if (space.hasSquares) {
-    // The tile in which the first row's block begins.
+    // The tile in which the block of the first row begins.
     Value begin = math.get(0);
     if (Value column = findRow(group, math.multiply(row, taps)).column)
       begin = math.multiply(math.divide(column, taps * side), side);

@@ -8,9 +8,9 @@
 
 namespace mlir::hfta {
 
-/// The packed moments of the windows over an activation: [groups, packed].
-/// Nothing that it reads or computes is empty. A loop over tiles of channels
-/// can be cut into work items.
+/// Computes the packed moments of the windows over an activation: [groups,
+/// packed]. No tensor that it reads or computes may be empty. A loop over tiles
+/// of channels can be cut into work items.
 Value createPatchTriangle(OpBuilder &builder, Location loc,
                           const Activation &input, const Window &window,
                           int64_t groups, const MomentScaling &scaling);

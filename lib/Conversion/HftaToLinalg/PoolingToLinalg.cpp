@@ -14,10 +14,10 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// Loops over batch and channels.
+/// The loops over batch and channels.
 struct PlaneAxes {
   Axis batch, channel;
-  bool channelsLast; ///< how all operands and results are stored
+  bool channelsLast; ///< the order in which all operands and results are stored
 
   Axes place(Axes space) const {
     space.insert(channelsLast ? space.end() : space.begin(), channel);
@@ -26,12 +26,12 @@ struct PlaneAxes {
   }
 };
 
-/// Loops over planes, positions of the window and its taps; what is stored
-/// innermost is innermost.
+/// The loops over planes, positions of the window and its taps; the axis that
+/// is contiguous in memory is the innermost.
 struct PoolingAxes : PlaneAxes {
   Axes positions, taps;
 
-  /// `positionCounts` and the window along each spatial axis.
+  /// The window has `positionCounts` positions along the spatial axes.
   PoolingAxes(LoopNest &nest, const Activation &input,
               ArrayRef<int64_t> positionCounts, const Window &window) {
     channelsLast = input.channelsLast;
@@ -57,8 +57,9 @@ struct PoolingAxes : PlaneAxes {
   Axes getResultPosition() const { return place(positions); }
 };
 
-/// Loops over planes, input elements as (q, r) of InverseWindowAxis, and the
-/// windows that may cover them; what is stored innermost is innermost.
+/// The loops over planes, input elements as (q, r) of InverseWindowAxis, and
+/// the windows that may cover them; the axis that is contiguous in memory is
+/// the innermost.
 struct InversePoolingAxes : PlaneAxes {
   Axes groups, phases, candidates;
 
@@ -107,7 +108,7 @@ private:
 
 } // namespace
 
-/// Adds `next` to `running` where `covers` (everywhere if null).
+/// Adds `next` to `running` if `covers` holds or is null.
 static Value addCovered(OpBuilder &builder, Location loc, Value covers,
                         Value next, Value running) {
   Value sum = arith::AddFOp::create(builder, loc, running, next);
@@ -138,8 +139,8 @@ static void replaceByElements(ConversionPatternRewriter &rewriter,
 // Maximum
 //===----------------------------------------------------------------------===//
 
-/// Whether `next` takes the place of the maximum `running`: it is greater, or
-/// the first NaN.
+/// Creates the condition for `next` to replace the maximum `running`: it is
+/// greater, or it is the first NaN.
 static Value createBeats(OpBuilder &builder, Location loc, Value next,
                          Value running) {
   if (!isa<FloatType>(next.getType()))
@@ -160,8 +161,8 @@ static SmallVector<Value> maximum(OpBuilder &builder, Location loc,
   return {arith::MaxSIOp::create(builder, loc, running, next)};
 }
 
-/// The row-major position of a tap in the input's plane, and whether it lies
-/// inside (null if every tap does).
+/// Creates the row-major index of a tap in the input's plane, and whether the
+/// tap lies inside (null if every tap does).
 static std::pair<Value, Value> createTapIndex(OpBuilder &builder, Location loc,
                                               const Window &window,
                                               const PoolingAxes &axes,
@@ -231,8 +232,8 @@ struct MaxPoolLowering : public OpConversionPattern<MaxPoolOp> {
   }
 };
 
-/// An input element gets the gradients of those windows, in row-major order,
-/// whose index is the element's.
+/// Lowers the gradient: an input element gets the gradients of those windows,
+/// in row-major order, whose index is the element's.
 struct MaxPoolGradientLowering : public OpConversionPattern<MaxPoolGradientOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -290,7 +291,8 @@ struct MaxPoolGradientLowering : public OpConversionPattern<MaxPoolGradientOp> {
 // Average
 //===----------------------------------------------------------------------===//
 
-/// How many taps count for each position of the window along an axis.
+/// Counts the taps that enter the average, for each position of the window
+/// along an axis.
 static SmallVector<int64_t> countTaps(const WindowAxis &axis, int64_t inputSize,
                                       int64_t windows, int64_t ceilPadding,
                                       bool includePadding) {
@@ -349,7 +351,8 @@ static Activation divideByCounts(OpBuilder &builder, OpTy op,
   return {nest.build(body).front(), windows.channelsLast};
 }
 
-/// Whether the candidate window has a tap on the element; null if all have.
+/// Creates the condition that a tap of the candidate window lies on the
+/// element; null if it always holds.
 static Value createCovers(OpBuilder &builder, Location loc,
                           const InverseWindow &inverse,
                           const InversePoolingAxes &axes) {

@@ -19,7 +19,8 @@ public:
                   ProductForm form)
       : OpConversionPattern<Op>(converter, context), form(form) {}
 
-  /// What the op multiplies is noted on the sums that are made of it.
+  /// Lowers the op, and marks the sums made from it with the op's kind of
+  /// product.
   LogicalResult
   matchAndRewrite(Op op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const final {

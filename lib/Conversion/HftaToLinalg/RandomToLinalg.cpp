@@ -1,7 +1,7 @@
 //===- RandomToLinalg.cpp - Lowering of random numbers --------------------===//
 //
-// Philox4x32-10 (Salmon et al., SC 2011). For one element, all words the low
-// 32 bits of what is named unless said otherwise:
+// Philox4x32-10 (Salmon et al., SC 2011). For one element, where each word is
+// the low 32 bits of the named value unless said otherwise:
 //   counter = (element, sample, step, stream)
 //   key     = (seed, high half of seed xor high half of stream)
 // where `element` is the row-major index within the sample (within the whole
@@ -77,7 +77,7 @@ private:
 
 } // namespace
 
-/// Uniform in [0, 1) from the leading bits of two words.
+/// Creates a uniform number in [0, 1) from the leading bits of two words.
 static Value createUniform(OpBuilder &builder, Location loc, Value first,
                            Value second, FloatType type) {
   unsigned precision = APFloat::semanticsPrecision(type.getFloatSemantics());
@@ -94,7 +94,7 @@ static Value createUniform(OpBuilder &builder, Location loc, Value first,
   Value surplus =
       arith::ConstantIntOp::create(builder, loc, width - precision, width);
   Value leading = arith::ShRUIOp::create(builder, loc, bits, surplus);
-  // The sign bit is clear, and signed conversion is the cheaper one.
+  // The sign bit is clear, and the signed conversion is cheaper.
   Value number = arith::SIToFPOp::create(builder, loc, type, leading);
   Value scale = createNumber(builder, loc, type,
                              std::ldexp(1.0, -static_cast<int>(precision)));
@@ -124,7 +124,8 @@ struct RandomUniformLowering : public OpConversionPattern<RandomUniformOp> {
   }
 
 private:
-  /// The four random words of an element; `keys` are seed, step, first sample.
+  /// Creates the four random words of an element; `keys` are seed, step and
+  /// first sample.
   static Philox::Counter draw(RandomUniformOp op, OpBuilder &builder,
                               Location loc, ArrayRef<Axis> axes,
                               ValueRange keys) {

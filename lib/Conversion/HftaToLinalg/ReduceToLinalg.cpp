@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// What combining starts from.
+/// Creates the initial value of a reduction, its neutral element.
 static Value createNeutral(OpBuilder &builder, Location loc, ReduceKind kind,
                            Type type) {
   switch (kind) {
@@ -34,7 +34,7 @@ static Value createEither(OpBuilder &builder, Location loc, Value lhs,
   return IntegerOp::create(builder, loc, lhs, rhs);
 }
 
-/// Maximum and minimum are NaN if an operand is.
+/// Combines two elements. A maximum or minimum is NaN if an operand is.
 static Value combine(OpBuilder &builder, Location loc, ReduceKind kind,
                      Value running, Value next) {
   switch (kind) {
@@ -55,8 +55,9 @@ static Value combine(OpBuilder &builder, Location loc, ReduceKind kind,
 }
 
 namespace {
-/// Kept axes are outermost but for the last one if it is contiguous: elements
-/// are combined in row-major order of the reduced axes.
+/// Lowers a reduction. Kept axes are the outermost loops, except the last one
+/// if it is contiguous: elements are combined in row-major order of the reduced
+/// axes.
 struct ReduceLowering : public OpConversionPattern<ReduceOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -101,8 +102,9 @@ struct ReduceLowering : public OpConversionPattern<ReduceOp> {
   }
 };
 
-/// Rows as [part, row of it, column], wherever the columns were. Sums say what
-/// they are, as GPUs add them up beside whoever makes the rows.
+/// Lowers to sums over [part, row of the part, column], wherever the column
+/// axis was. The sums are marked as such, as on GPUs the kernel that makes the
+/// rows adds them up as well.
 struct PartSumsLowering : public OpConversionPattern<PartSumsOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -129,7 +131,8 @@ struct PartSumsLowering : public OpConversionPattern<PartSumsOp> {
   }
 
 private:
-  /// Of the rows' elements, or of squares of what these differ from numbers.
+  /// Sums the rows' elements or, given `from`, the squares of the differences
+  /// from it.
   static Value addRows(OpBuilder &builder, Location loc, Value rows,
                        Value from) {
     LoopNest nest(builder, loc);

@@ -43,8 +43,8 @@ static Span intersect(Span one, Span other) {
           std::max<int64_t>(0, std::min(one.getEnd(), other.getEnd()) - begin)};
 }
 
-/// The numbers i >= 0, up to `count`, for which `first + i * step` is within
-/// [0, size).
+/// Returns the numbers i in [0, count) for which `first + i * step` is in [0,
+/// size).
 static Span getInside(int64_t first, int64_t step, int64_t size,
                       int64_t count) {
   int64_t begin = std::max<int64_t>(0, llvm::divideCeilSigned(-first, step));
@@ -62,7 +62,7 @@ static Span getPositions(const TapAxis &axis, int64_t tap) {
                    axis.positions);
 }
 
-/// The least span that holds both.
+/// Returns the smallest span that contains both.
 static Span cover(Span one, Span other) {
   if (one.size == 0 || other.size == 0)
     return one.size == 0 ? other : one;
@@ -106,7 +106,7 @@ Value hfta::trimWeight(OpBuilder &builder, Location loc, Value weight,
 // Cuts
 //===----------------------------------------------------------------------===//
 
-/// Neighbours of [0, count) with equal spans.
+/// Groups neighbours in [0, count) that have equal spans.
 static SmallVector<std::pair<Span, Span>>
 groupEqual(int64_t count, function_ref<Span(int64_t)> getSpan) {
   SmallVector<std::pair<Span, Span>> groups;
@@ -135,8 +135,8 @@ static double countProducts(const Pieces &pieces) {
   return products;
 }
 
-/// The first of several ways to cut, each finer than the one before, unless a
-/// later one saves enough.
+/// Chooses among several ways to cut, each finer than the one before: a finer
+/// one only if it saves enough products.
 static Pieces chooseCut(MutableArrayRef<Pieces> ways) {
   Pieces *best = ways.begin();
   for (Pieces &way : ways) {

@@ -7,7 +7,7 @@
 
 namespace mlir::hfta {
 
-/// Indices from `begin` on.
+/// The indices from `begin` on.
 struct Span {
   int64_t begin = 0, size = 0;
 
@@ -17,57 +17,58 @@ struct Span {
   }
 };
 
-/// Which elements meet along one spatial axis of a convolution: position p and
-/// tap t meet element p * stride + t * dilation - low of the data, and nothing
-/// if that is not within its `size`. Taps of phase r outside of `phases[r]` are
-/// zero.
+/// The elements that meet along one spatial axis of a convolution: position p
+/// and tap t meet element p * stride + t * dilation - low of the data, or
+/// padding if that isn't within `size`. In phase r the taps outside of
+/// `phases[r]` are zero.
 struct TapAxis {
-  /// Of a window over `size` elements.
+  /// Makes the axis of a window over `size` elements.
   TapAxis(const WindowAxis &window, int64_t size, int64_t positions);
-  /// Of the windows that cover an element, over `windows` of them.
+  /// Makes the axis of the windows that cover an element, out of `windows`.
   TapAxis(const InverseWindowAxis &inverse, int64_t windows);
 
   int64_t size, positions, stride, taps, dilation, low;
   SmallVector<Span> phases;
-  bool backwards = false; ///< The kernel holds the last tap first.
+  bool backwards = false; ///< the kernel holds the last tap first
 };
 
-/// All products of these positions, phases and taps.
+/// The products of these positions, phases and taps.
 struct AxisPiece {
   Span positions, phases, taps;
 };
 
-/// The taps that meet data at some position; all taps if none does.
+/// Returns the taps that meet data at some position; all taps if none does.
 Span getUsedTaps(const TapAxis &axis);
 
-/// The window without taps that only ever meet padding.
+/// A window without the taps that only meet padding.
 struct TrimmedWindow {
   TrimmedWindow(const Window &whole, ArrayRef<int64_t> sizes,
                 ArrayRef<int64_t> positions);
 
   Window window;
-  SmallVector<Span> taps; ///< of the whole window
+  SmallVector<Span> taps; ///< the taps of the whole window that remain
 };
 
-/// The used taps of a weight, whose last axes are taps.
+/// Slices the used taps of a weight, whose last axes are the taps.
 Value trimWeight(OpBuilder &builder, Location loc, Value weight,
                  const TrimmedWindow &trimmed);
 
-/// Disjoint pieces that hold every product: one of them, or one for each set of
-/// taps that positions and phases have where that saves enough products.
+/// Returns disjoint pieces that contain every product. There is one, or one for
+/// each set of taps that positions and phases use if that saves enough
+/// products.
 SmallVector<AxisPiece> cutByPositions(const TapAxis &axis,
                                       bool canCutPositions);
-/// The same with one for each set of positions that taps have. The axis has one
-/// phase.
+/// Returns disjoint pieces as above: one, or one for each set of positions that
+/// taps use. The axis has one phase.
 SmallVector<AxisPiece> cutByTaps(const TapAxis &axis);
-/// Disjoint pieces that hold every product and no padding, the largest first;
-/// nothing if they are too many. The axis has one phase.
+/// Returns disjoint pieces that contain every product and no padding, the
+/// largest first; nothing if there would be too many. The axis has one phase.
 std::optional<SmallVector<AxisPiece>> cutOffPadding(const TapAxis &axis);
 
 /// One piece of each spatial axis.
 using Piece = SmallVector<AxisPiece>;
 
-/// Where a piece's taps, in the order of the kernel, read its data.
+/// Returns where a piece's taps, in the kernel's order, read its data.
 Axes getTapPositions(ArrayRef<TapAxis> axes, const Piece &piece,
                      ArrayRef<Axis> positions, ArrayRef<Axis> taps);
 
@@ -78,21 +79,21 @@ public:
       : axes(axes), cuts(std::move(cuts)) {}
 
   SmallVector<Piece> getPieces() const;
-  /// Whether every (position, phase) is in a piece.
+  /// Returns whether every (position, phase) is in a piece.
   bool hasAllPositions() const;
-  /// Whether every tap is in a piece.
+  /// Returns whether every tap is in a piece.
   bool hasAllTaps() const;
-  /// The data as the pieces need it: padded, or cut.
+  /// Pads or cuts the data to the elements that the pieces read.
   Activation pad(OpBuilder &builder, Location loc,
                  const Activation &data) const;
-  /// What a piece reads of the padded data, whose spatial axes begin with axis
-  /// `firstSpace`.
+  /// Returns the part of the padded data that a piece reads. The spatial axes
+  /// begin with axis `firstSpace`.
   Value slice(OpBuilder &builder, Location loc, Value padded,
               const Piece &piece, size_t firstSpace) const;
 
 private:
   Span getElements(size_t index, const AxisPiece &piece) const;
-  /// From the first to the last element that is read.
+  /// Returns the span from the first to the last element that is read.
   Span getElements(size_t index) const;
 
   ArrayRef<TapAxis> axes;

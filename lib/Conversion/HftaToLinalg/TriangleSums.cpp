@@ -1,10 +1,9 @@
-//===- TriangleSums.cpp - Half of a square of products --------------------===//
+//===- TriangleSums.cpp - Moments as packed triangles of sums -------------===//
 //
-// The triangle is cut into strips of as many rows as there are columns in a
-// tile. A strip has square tiles left of the diagonal and, on it, pieces of few
-// rows that end with the diagonal's last column. Tiles are summed in memory of
-// their own, small enough for a cache, and their rows then added to the packed
-// ones.
+// The triangle is cut into strips that have as many rows as a tile has columns.
+// A strip has square tiles left of the diagonal and, on it, pieces of few rows
+// that end with the diagonal's last column. Tiles are summed in memory of their
+// own, small enough for a cache; then their rows are added to the packed rows.
 //===----------------------------------------------------------------------===//
 
 #include "TriangleSums.h"
@@ -36,13 +35,15 @@ Value MomentScaling::apply(OpBuilder &builder, Location loc, Value sum,
 
 namespace {
 
-/// Where a strip's rows and its part of the diagonal are.
+/// The position of a strip's rows and of its part of the diagonal.
 struct Strip {
   Value block;
-  Value first;  ///< row that is stored first, and columns left of the diagonal
-  Value begin;  ///< row that is computed first: the last strip is a whole one
-  Value hidden; ///< rows that are computed and not stored
-  Value isLast; ///< 1 if it is the block's last, else 0
+  Value first;  ///< the first row that is stored; also the number of columns
+                ///< left of the diagonal
+  Value begin;  ///< the first row that is computed: the last strip is a whole
+                ///< one, too
+  Value hidden; ///< the number of rows that are computed but not stored
+  Value isLast; ///< 1 for the last strip of the block, else 0
 };
 
 class TriangleBuilder {
@@ -57,9 +58,9 @@ private:
 
   Strip createStrip(Value number);
   Value addStrip(const Strip &strip, Value result);
-  /// Tiles left of the diagonal.
+  /// Adds the tiles left of the diagonal.
   Value addSquares(const Strip &strip, Value result);
-  /// The diagonal's tile from row `begin` on.
+  /// Adds the piece of the diagonal's tile from row `begin` on.
   Value addDiagonal(const Strip &strip, int64_t begin, Value result);
   Value addOnes(Value block, Value result);
 
@@ -68,11 +69,11 @@ private:
     return createCarryingLoop(builder, loc, begin, end, step, result, body);
   }
   Value sliceInput(Value block, Value column, int64_t count);
-  /// Sums of products of some columns: [firsts, seconds].
+  /// Computes the sums of products of some columns: [firsts, seconds].
   Value multiplyColumns(Value firsts, Value seconds);
   Value sumColumns(Value values);
-  /// `result` with `count` sums, from those at `place` on, in the packed row
-  /// that begins at `row`, from column `column` on.
+  /// Stores `count` sums, from those at `place` on, in the packed row that
+  /// begins at `row`, from column `column` on. Returns the new `result`.
   Value store(ArrayRef<OpFoldResult> place, Value sums, int64_t count,
               Value block, Value packed, Value result);
 
@@ -82,15 +83,15 @@ private:
   const MomentScaling &scaling;
   IndexMath math;
   int64_t blocks, rows, columns;
-  int64_t height; ///< of a strip
+  int64_t height; ///< rows of a strip
   int64_t piece;  ///< rows of a piece of the diagonal
-  int64_t strips; ///< of a block
+  int64_t strips; ///< strips of a block
 };
 
 } // namespace
 
-/// Rows of a strip: those that compute least in vain, weighed against how often
-/// each element of the input is read.
+/// Chooses the rows of a strip: weighs sums that are computed in vain against
+/// how often each element of the input is read.
 static int64_t chooseHeight(int64_t columns) {
   if (columns <= Costs::kLeastHeight)
     return columns;
@@ -261,7 +262,7 @@ Value TriangleBuilder::addDiagonal(const Strip &strip, int64_t begin,
   return createLoop(hidden, math.get(count), 1, result, addRow);
 }
 
-/// The last row: the sums of the columns and the number of rows.
+/// Adds the last row: the sums of the columns and the number of rows.
 Value TriangleBuilder::addOnes(Value block, Value result) {
   int64_t packed = *getPackedSize(columns);
   Value sums = sumColumns(sliceInput(block, math.get(0), columns));

@@ -1,4 +1,4 @@
-//===- TriangleSums.h - Half of a square of products ------------*- C++ -*-===//
+//===- TriangleSums.h - Moments as packed triangles of sums -----*- C++ -*-===//
 
 #ifndef HFTA_LIB_CONVERSION_HFTATOLINALG_TRIANGLESUMS_H
 #define HFTA_LIB_CONVERSION_HFTATOLINALG_TRIANGLESUMS_H
@@ -9,36 +9,38 @@
 
 namespace mlir::hfta {
 
-/// What a moment becomes of the sums of products.
+/// How sums of products become a moment.
 struct MomentScaling {
   Type accumulate;
   double scale;
-  bool ones; ///< whether there is one more column, of ones
-  Value sum; ///< what is added to; null if nothing is
-  /// Columns of a diagonal block, where these alone are computed; of patches.
+  bool ones; ///< whether the matrix has one more column, of ones
+  Value sum; ///< the moment that the result is added to; null if there is none
+  /// The columns of a diagonal block, if only diagonal blocks are computed; for
+  /// moments of patches.
   std::optional<int64_t> blockColumns = std::nullopt;
 
   int64_t getSide(int64_t columns) const { return columns + (ones ? 1 : 0); }
-  /// Rows of what is packed: of the matrix, or of each of its blocks.
+  /// Returns the rows of each packed matrix: the whole matrix, or one of its
+  /// blocks.
   int64_t getBlockSide(int64_t columns) const {
     return blockColumns.value_or(getSide(columns));
   }
   int64_t countBlocks(int64_t columns) const {
     return blockColumns ? llvm::divideCeil(getSide(columns), *blockColumns) : 1;
   }
-  /// The result's number for `sum` in the accumulator's type; `before` is what
-  /// it is added to, if anything is.
+  /// Scales `sum`, which has the accumulator's type, to an element of the
+  /// result, and adds `before`, if it isn't null.
   Value apply(OpBuilder &builder, Location loc, Value sum, Value before) const;
 };
 
-/// The packed moments of `input`, [rows, blocks, rows, columns]: [blocks,
-/// packed]. Only tiles on and below the diagonal are computed, one after the
-/// other; a loop over strips of rows of the result can be cut into work items.
-/// Each element is a sum over the rows in their order.
+/// Computes the packed moments of `input`, [rows, blocks, rows, columns], as
+/// [blocks, packed]. Only tiles on and below the diagonal are computed, one
+/// after the other; a loop over strips of the result's rows can be cut into
+/// work items. Each element is a sum over the rows in their order.
 Value createTriangle(OpBuilder &builder, Location loc, Value input,
                      const MomentScaling &scaling);
 
-/// The whole matrices of packed triangles: [blocks, side, side].
+/// Unpacks the triangles of symmetric matrices: [blocks, side, side].
 Value createUnpacked(OpBuilder &builder, Location loc, Value packed,
                      int64_t side);
 

@@ -1,9 +1,9 @@
-//===- UnpackSymmetric.cpp - Whole matrices from packed triangles ---------===//
+//===- UnpackSymmetric.cpp - Symmetric matrices from packed triangles -----===//
 //
-// A strip of rows at a time. Left of the diagonal its rows are copied; right of
-// it square tiles of the rows below are transposed. Where the last tile would
-// go beyond the matrix it is moved to the left, over elements that are written
-// once more afterwards.
+// A strip of rows is unpacked at a time. Left of the diagonal its rows are
+// copied; right of it square tiles of the rows below are transposed. If the
+// last tile would go beyond the matrix, it is moved to the left, over elements
+// that are then written twice.
 //===----------------------------------------------------------------------===//
 
 #include "TriangleSums.h"
@@ -35,9 +35,10 @@ private:
 
   Value addStrip(Value number, Value result);
   Value addRow(Value block, Value first, Value row, Value result);
-  /// A transposed tile right of the diagonal.
+  /// Writes a transposed tile right of the diagonal.
   Value addTile(Value block, Value row, Value column, Value result);
-  /// `target` with a part of `source`, its axes exchanged if `transposed`.
+  /// Copies a part of `source` into `target`, with its axes exchanged if
+  /// `transposed`.
   Value copy(Value source, ArrayRef<OpFoldResult> from, Value target,
              ArrayRef<OpFoldResult> to, ArrayRef<int64_t> sizes,
              bool transposed = false);

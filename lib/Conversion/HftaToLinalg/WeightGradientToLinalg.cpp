@@ -21,17 +21,18 @@ struct WeightGradient {
   ChannelSizes channels;
   SmallVector<TapAxis> axes;
   Type accumulate;
-  int64_t parts; ///< of the batch, each with its own sums; 0: there is no axis
+  int64_t parts; ///< parts of the batch that are summed separately; 0: the
+                 ///< result has no such axis
 
   int64_t getBatch() const { return getShape(input.elements).front(); }
 };
 
-/// What the innermost loop runs over.
+/// The axis of the innermost loop.
 enum class Innermost { inputs, outputs, groups, columns };
 
-/// Sums with the innermost loop over channels or groups, contiguous in an
-/// operand. Each element is a sum over batch and positions in row-major order,
-/// piece after piece.
+/// Builds the sums with the innermost loop over channels or groups, which are
+/// contiguous in an operand. Each element is a sum over batch and positions in
+/// row-major order, one piece after the other.
 class ChannelSums {
 public:
   ChannelSums(OpBuilder &builder, Location loc, const WeightGradient &op,
@@ -48,7 +49,7 @@ private:
     Axis batch;
     Axes positions, taps;
 
-    /// An operand's order of axes.
+    /// Returns the order of an operand's axes.
     Axes getOrder(Axis channel, ArrayRef<Axis> space, bool channelsLast) const {
       return channelsLast ? join({batch, space, channels.group, channel})
                           : join({batch, channels.group, channel, space});
@@ -69,7 +70,8 @@ private:
   Location loc;
   const WeightGradient &op;
   Innermost innermost;
-  /// Whether pieces share taps: each adds to what those before have summed.
+  /// Whether pieces have taps in common: then each adds to the sums of those
+  /// before it.
   bool sharesTaps = false;
   TapPieces pieces;
 };
@@ -78,7 +80,8 @@ private:
 
 using Cuts = SmallVector<SmallVector<AxisPiece>>;
 
-/// Products of each sum, and how often a sum goes to memory and back.
+/// Returns the number of products in each sum, and how often a sum is loaded
+/// and stored.
 static std::pair<double, double> countProducts(const Cuts &cuts,
                                                int64_t batch) {
   auto products = static_cast<double>(batch);
@@ -95,9 +98,9 @@ static std::pair<double, double> countProducts(const Cuts &cuts,
   return {products, visits};
 }
 
-/// Without padding, if that is the faster way: it would be copied by every work
-/// item, for few products with each vector of the input; but the more pieces,
-/// the more often sums go to memory and back.
+/// Cuts the axes, without padding if that is faster. A padded input would be
+/// copied by every work item, which doesn't pay if each vector of the input is
+/// in few products; but with more pieces sums are loaded and stored more often.
 Cuts ChannelSums::cut() {
   Cuts byTaps, unpadded;
   for (const TapAxis &axis : op.axes) {
@@ -195,7 +198,7 @@ Value ChannelSums::buildPiece(const Piece &piece, const Activation &input,
   return nest.build(multiplyAdd).front();
 }
 
-/// An operand in an order in which vectors of it are contiguous.
+/// Packs an operand, if needed, so that vectors of it are contiguous.
 Activation ChannelSums::packOperand(const Activation &operand,
                                     bool isInnermost) {
   bool isRead = isInnermost || innermost == Innermost::groups;
@@ -204,7 +207,7 @@ Activation ChannelSums::packOperand(const Activation &operand,
                        op.channels.groups);
 }
 
-/// All sums, in the order of their storage.
+/// Builds the sums of all pieces, in the order in which they are stored.
 Value ChannelSums::buildPieces(const Axes &stored, const LoopNest &nest,
                                const Axes &taps) {
   SmallVector<Piece> parts = pieces.getPieces();
@@ -260,7 +263,7 @@ static Piece getWhole(const WeightGradient &op) {
   return whole;
 }
 
-/// Nothing is cut.
+/// Returns uncut axes: a single piece.
 static TapPieces getWholePieces(const WeightGradient &op, const Piece &whole) {
   SmallVector<SmallVector<AxisPiece>> cuts;
   for (const AxisPiece &axis : whole)
@@ -268,9 +271,9 @@ static TapPieces getWholePieces(const WeightGradient &op, const Piece &whole) {
   return TapPieces(op.axes, std::move(cuts));
 }
 
-/// The innermost loop runs over the last spatial axis: each column of the
+/// Sums with the innermost loop over the last spatial axis. Each column of the
 /// gradient has its own sum over batch and the other spatial axes in row-major
-/// order; the columns' sums are added from first to last.
+/// order; then the columns' sums are added from first to last.
 static Value sumWithColumnsInnermost(OpBuilder &builder, Location loc,
                                      const WeightGradient &op) {
   Piece whole = getWhole(op);
@@ -313,8 +316,8 @@ static Value sumWithColumnsInnermost(OpBuilder &builder, Location loc,
       .front();
 }
 
-/// By cycles a product, where one with full vectors takes 1 / lanes and moving
-/// an element into another order takes one.
+/// Chooses the fastest loop order. Costs are cycles for each product: a product
+/// with full vectors takes 1 / lanes, and packing an element takes one.
 static Innermost chooseInnermost(const WeightGradient &op) {
   const ChannelSizes &channels = op.channels;
   double taps = 1;
@@ -347,8 +350,8 @@ static Innermost chooseInnermost(const WeightGradient &op) {
   return best.get();
 }
 
-/// All at once: each element is a sum over batch, or a part of it, and
-/// positions in row-major order. Returns [(part,) g, m, c, taps…].
+/// Sums in a single loop nest: each element is a sum over batch, or a part of
+/// it, and positions in row-major order. Returns [(part,) g, m, c, taps…].
 static Value sumWhole(OpBuilder &builder, Location loc,
                       const WeightGradient &op) {
   Piece whole = getWhole(op);
@@ -394,7 +397,8 @@ static Value createSum(OpBuilder &builder, Location loc,
   return ChannelSums(builder, loc, op, innermost).build();
 }
 
-/// The whole weight's gradient: taps that only meet padding have none.
+/// Places the used taps' sums in the whole weight's gradient; taps that only
+/// meet padding have none and get zeros.
 static Value placeTaps(OpBuilder &builder, Location loc, Value sum,
                        ArrayRef<int64_t> weightShape,
                        const TrimmedWindow &trimmed) {

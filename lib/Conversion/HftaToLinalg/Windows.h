@@ -12,7 +12,7 @@ namespace mlir::hfta {
 struct WindowAxis {
   int64_t kernel, stride, dilation, low, high;
 
-  /// Elements from the first tap to the last.
+  /// Returns the distance from the first to the last tap, plus one.
   int64_t getExtent() const { return (kernel - 1) * dilation + 1; }
 };
 
@@ -29,17 +29,17 @@ Window getWindow(OpTy op, ArrayRef<int64_t> kernel) {
   return window;
 }
 
-/// One member of all of a list's structs.
+/// Collects one member of all structs in a list.
 template <typename T>
 SmallVector<int64_t> collect(const SmallVector<T> &list, int64_t T::*member) {
   return llvm::map_to_vector(list, [&](const T &item) { return item.*member; });
 }
 
-/// The windows' elements, padding included.
+/// Returns the input padded as the windows need it.
 Activation padSpace(OpBuilder &builder, Location loc, const Activation &input,
                     const Window &window, Value scalar);
 
-/// Where taps at `taps` of windows at `positions` read the padded input.
+/// Returns where taps of windows at `positions` read the padded input.
 Axes getTapPositions(const Window &window, ArrayRef<Axis> positions,
                      ArrayRef<Axis> taps);
 
@@ -57,15 +57,15 @@ struct InverseWindowAxis {
 
   int64_t phases; ///< the stride
   int64_t taps;   ///< candidates for windows that cover an element
-  int64_t step;   ///< from one candidate to the next
-  int64_t count;  ///< q's range
-  int64_t offset; ///< from 0 up to phases
-  int64_t low;    ///< padding of the gradient, or less than zero: a cut
+  int64_t step;   ///< the distance from one candidate to the next
+  int64_t count;  ///< the number of values of q
+  int64_t offset; ///< a number in [0, phases)
+  int64_t low; ///< the gradient's padding; negative: elements that are cut off
   int64_t high;
-  int64_t extent;   ///< of the window
-  int64_t dilation; ///< of the window
+  int64_t extent;   ///< the window's extent
+  int64_t dilation; ///< the window's dilation
 
-  /// Whether every candidate of every element covers it.
+  /// Returns whether every candidate covers its element.
   bool isExact() const {
     return phases == 1 ||
            (offset == 0 && extent % phases == 0 && dilation == 1);
@@ -81,8 +81,8 @@ Activation padForInverse(OpBuilder &builder, Location loc,
                          const Activation &gradient,
                          const InverseWindow &inverse, Value scalar);
 
-/// Makes the input's spatial axes of q, r, q, r, …, from axis `first` on, with
-/// r for axes of several phases only.
+/// Merges axes q, r, q, r, …, from axis `first` on, into the input's spatial
+/// axes. Only axes with several phases have an r.
 Value assembleInput(OpBuilder &builder, Location loc, Value elements,
                     size_t first, const InverseWindow &inverse,
                     ArrayRef<int64_t> inputSpace);

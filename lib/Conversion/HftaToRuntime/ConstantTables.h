@@ -19,7 +19,7 @@ public:
   static Field u64(uint64_t value) { return Field(64, value); }
   static Field i64(int64_t value) { return Field(64, value); }
   static Field null() { return pointer({}); }
-  /// The address of a symbol; null if there is none.
+  /// Makes the address of a symbol; null if there is none.
   static Field pointer(FlatSymbolRefAttr symbol) {
     Field field(0, 0);
     field.symbol = symbol;
@@ -44,8 +44,8 @@ private:
 
 using Record = std::vector<Field>;
 
-/// A constant of a C struct, set member by member: order and width of the
-/// fields are the struct's own.
+/// A constant of a C struct, set member by member; the struct itself determines
+/// the order and width of the fields.
 template <typename Struct>
 class StructRecord {
 public:
@@ -60,7 +60,7 @@ public:
     return *this;
   }
 
-  /// All fields in order. Every member must have been set.
+  /// Returns all fields in order. Every member must have been set.
   operator Record() const {
     Record record;
     size_t end = 0;
@@ -84,7 +84,7 @@ private:
     return Field::u64(value);
   }
   static Field makeField(int64_t *, int64_t value) { return Field::i64(value); }
-  /// By its bits.
+  /// Makes a field that holds the number's bits.
   static Field makeField(double *, double value) {
     return Field::u64(llvm::bit_cast<uint64_t>(value));
   }
@@ -109,18 +109,19 @@ class ConstantTables {
 public:
   explicit ConstantTables(ModuleOp module);
 
-  /// An array of structs of equal field types; null if there are none.
+  /// Creates an array of structs with equal field types; null if there are
+  /// none.
   FlatSymbolRefAttr table(StringRef name, ArrayRef<Record> rows);
-  /// A zero-terminated string; equal ones are shared.
+  /// Creates a zero-terminated string; equal ones are shared.
   FlatSymbolRefAttr string(StringRef text);
-  /// Raw bytes, 64-byte aligned; null if there are none.
+  /// Creates raw bytes, aligned to 64 bytes; null if there are none.
   FlatSymbolRefAttr bytes(StringRef name, ArrayRef<char> data);
   FlatSymbolRefAttr doubles(StringRef name, ArrayRef<double> values);
   FlatSymbolRefAttr integers(StringRef name, ArrayRef<int64_t> values);
   FlatSymbolRefAttr indices(StringRef name, ArrayRef<uint32_t> values);
-  /// A symbol of this name that is defined later.
+  /// Declares a symbol of this name that is defined later.
   FlatSymbolRefAttr external(StringRef name);
-  /// One struct under exactly this name, visible to the linker.
+  /// Creates one struct under exactly this name, visible to the linker.
   void exported(StringRef name, const Record &record);
 
 private:

@@ -26,7 +26,8 @@ struct HftaToRuntimePass
     for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
       if (isa<VariableOp, TaskOp, ScheduleOp>(op))
         op.erase();
-    // What the tables now hold must not stand in later phases' modules.
+    // These attributes are now in the tables; later phases' modules don't
+    // repeat them.
     for (StringRef name :
          {StringRef(HftaDialect::kSegmentsAttrName), StringRef("hfta.models"),
           StringRef("hfta.plan_json")})

@@ -1,6 +1,6 @@
 //===- ProgramTable.cpp - The hfta_program of a module --------------------===//
 //
-// Structs of runtime/include/hfta/program.h, member by member.
+// Fills the structs of runtime/include/hfta/program.h, member by member.
 //===----------------------------------------------------------------------===//
 
 #include "ProgramTable.h"
@@ -16,8 +16,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Nothing: a type that programs don't store. Longer numbers without a sign are
-/// stored as those with one.
+/// Returns the code of an element type, or nothing if programs don't store it.
+/// Longer unsigned integers have the codes of signed ones.
 static std::optional<uint32_t> getElementCode(Type type) {
   if (type.isInteger(1))
     return HFTA_BOOL;
@@ -115,7 +115,8 @@ private:
   LogicalResult buildTensors();
   void buildData();
   uint32_t getFlags(VariableOp variable);
-  /// UINT32_MAX: the program has none.
+  /// Returns a variable's index; UINT32_MAX if the program has no such
+  /// variable.
   uint32_t indexOf(Purpose purpose, StringRef name = {}) const {
     VariableOp variable = variables.lookup(purpose, name);
     return variable ? tensorIndex.lookup(variable) : UINT32_MAX;
@@ -134,7 +135,7 @@ private:
     auto text = module->getAttrOfType<StringAttr>(name);
     return text ? text.getValue().str() : std::string();
   }
-  /// An attribute's text, empty where there is none.
+  /// Returns an attribute's text, empty if it is missing.
   FlatSymbolRefAttr getText(DictionaryAttr attributes, StringRef name) {
     auto value = attributes.getAs<StringAttr>(name);
     return text(value ? value.getValue() : StringRef());
@@ -162,8 +163,9 @@ private:
 // Segments, tensors, tasks
 //===----------------------------------------------------------------------===//
 
-/// Program order, but the optimizer's state stands at the end, in the order of
-/// the parameters: it is one copy's own, whatever other copies there are.
+/// Orders the tensors as in the program, but with the optimizer's state at the
+/// end, in the order of the parameters. This order of a copy's tensors doesn't
+/// depend on which other copies there are.
 void ProgramBuilder::orderTensors() {
   SmallVector<VariableOp> all(module.getOps<VariableOp>());
   DenseMap<StringAttr, SmallVector<VariableOp>> states;
@@ -216,7 +218,8 @@ LogicalResult ProgramBuilder::buildSegments() {
   return success();
 }
 
-/// As the op says it, without a search for what the variable belongs to.
+/// Returns the name that the op has itself, without a search for the variable
+/// that this one belongs to.
 std::string ProgramBuilder::getOwnName(VariableOp variable) const {
   PurposeAttr purpose = variable.getPurposeAttr();
   if (!purpose || !purpose.getOf())
@@ -341,7 +344,8 @@ ProgramBuilder::getSchedule(const Schedule &schedule) {
   StructRecord<hfta_learning_rate> record;
   record.set(&hfta_learning_rate::kind, findSchedule(schedule.kind)->code)
       .set(&hfta_learning_rate::reserved, 0);
-  // The runtime expects every array; neutral values where none is given.
+  // The runtime expects every array: those not given are filled with a neutral
+  // value.
   auto values = [&](ArrayRef<double> given, double neutral) {
     return tables.doubles(
         "schedule",
@@ -376,11 +380,11 @@ static uint32_t getSettingCode(SettingType type) {
   llvm_unreachable("all types are listed");
 }
 
-/// All settings, for `info`.
+/// Lists all settings, for `info`.
 void ProgramBuilder::buildSettings() {
   std::vector<Record> rows;
   Job values = job;
-  // Stages may have numbers of their own, which stand with them.
+  // Stages may have their own numbers of groups, which are listed with them.
   if (job.getStageCount() == 1)
     values.groups = job.getGroups();
   for (const SettingInfo *setting : getSettings()) {
@@ -456,8 +460,8 @@ ProgramBuilder::getExportTemplate(DictionaryAttr model) {
       .set(&hfta_export_template::graph_bytes, graph.size());
 }
 
-/// The models as they were before they became an array; one without a name
-/// where nothing describes them.
+/// Lists the models as they were before they became an array; a single one
+/// without a name if the module describes none.
 void ProgramBuilder::buildModels() {
   std::vector<Record> rows;
   std::vector<uint32_t> modelOfCopy(job.copies, 0);
@@ -493,7 +497,7 @@ FlatSymbolRefAttr ProgramBuilder::getStages() {
   return tables.table("stages", rows);
 }
 
-/// What the runtime computes with.
+/// Sets the values of the job that the runtime computes with.
 void ProgramBuilder::setJob() {
   std::string plan = getAttribute("hfta.plan_json");
   TargetAttr target = TargetAttr::get(module);
@@ -527,12 +531,13 @@ void ProgramBuilder::setJob() {
            getSchedule(job.kfacDampingSchedule));
 }
 
-/// What the job allows, and what the schedules need of it.
+/// Sets the memory that the job may use, and the memory that the schedules
+/// need.
 void ProgramBuilder::setMemory() {
   auto arena = module->getAttrOfType<IntegerAttr>(HftaDialect::kArenaAttrName);
   auto seconds =
       module->getAttrOfType<FloatAttr>(HftaDialect::kStepSecondsAttrName);
-  // The estimate is the CPU's.
+  // The estimate is for a CPU.
   TargetAttr target = TargetAttr::get(module);
   if (target && target.getKind() == TargetKind::cuda)
     seconds = {};

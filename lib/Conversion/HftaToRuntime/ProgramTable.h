@@ -9,12 +9,12 @@
 
 namespace mlir::hfta {
 
-/// One image a segment, null where memory starts as zeros.
+/// Creates one image for each segment; null if its memory starts as zeros.
 LogicalResult buildSegmentImages(ModuleOp module, ConstantTables &tables,
                                  SmallVectorImpl<FlatSymbolRefAttr> &images);
 
-/// What a segment is called in messages and by `info`: its role, its block, and
-/// what tells it from another one of the table with the same.
+/// Returns a segment's name, for messages and `info`: its role and its block,
+/// and whatever distinguishes it from another segment with the same of both.
 std::string makeSegmentName(SegmentAttr segment, ArrayAttr segments);
 
 /// Emits the constant `symbol` of type hfta_program.

@@ -7,8 +7,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The bytes of elements as stored, booleans one byte each; nothing if a
-/// resource is gone.
+/// Returns the bytes of elements as stored, with one byte for a boolean;
+/// nothing if a resource is missing.
 static std::optional<std::vector<char>> getBytes(ElementsAttr elements) {
   auto type = cast<ShapedType>(elements.getType());
   int64_t count = type.getNumElements();
@@ -36,7 +36,7 @@ static std::optional<std::vector<char>> getBytes(ElementsAttr elements) {
   return bytes;
 }
 
-/// Copies a variable's initial value, for every copy, to where it lies.
+/// Writes a variable's initial value to its place in the image, for every copy.
 static LogicalResult placeInitialValue(VariableOp variable,
                                        std::vector<char> &image) {
   auto elements =
@@ -83,7 +83,8 @@ hfta::buildSegmentImages(ModuleOp module, ConstantTables &tables,
 // Names
 //===----------------------------------------------------------------------===//
 
-/// Whether copies' own of the same kind lies in slabs, in memory all the time.
+/// Returns whether values of each copy of the same role and block lie in slabs
+/// of a resident segment.
 static bool hasResidentSlabs(ArrayAttr segments, SegmentAttr segment) {
   return llvm::any_of(segments.getAsRange<SegmentAttr>(), [&](SegmentAttr own) {
     return own.getRole() == segment.getRole() &&

@@ -21,8 +21,8 @@ bool TaskTables::hasSlabs(int64_t segment) const {
          cast<SegmentAttr>(segments[segment]).getCopyBytes() > 0;
 }
 
-/// A copy's own value lies where that copy's is, wherever its slab may be; what
-/// a launch reads of other copies lies in a certain place.
+/// A copy's own value lies in that copy's slab, wherever that may be; a value
+/// that a launch reads of another copy has a fixed place.
 Record TaskTables::getBinding(LaunchOp launch, size_t number,
                               int64_t bytes) const {
   auto place = cast<BindingAttr>(launch.getBindings()[number]);
@@ -48,7 +48,7 @@ Record TaskTables::getBinding(LaunchOp launch, size_t number,
       .set(&hfta_binding::reserved, 0);
 }
 
-/// One that a table has 32 bits for.
+/// Returns a number that fits a table's 32 bits.
 static std::optional<int64_t> getNumber(DictionaryAttr of, StringRef name) {
   auto number = of.getAs<IntegerAttr>(name);
   bool fits = number && number.getType().isInteger(64) &&
@@ -57,7 +57,8 @@ static std::optional<int64_t> getNumber(DictionaryAttr of, StringRef name) {
   return fits ? std::optional(number.getInt()) : std::nullopt;
 }
 
-/// Nothing where it doesn't tell what a map has.
+/// Returns the record of a tensor map; nothing if its description is
+/// incomplete.
 std::optional<Record> TaskTables::getMap(DictionaryAttr map) {
   std::optional<int64_t> argument = getNumber(map, "argument");
   std::optional<int64_t> bytes = getNumber(map, "element_bytes");
@@ -94,7 +95,7 @@ std::optional<Record> TaskTables::getMap(DictionaryAttr map) {
                          tables.table("map_dimensions", dimensions)));
 }
 
-/// Nothing where some map isn't one.
+/// Returns the records of all tensor maps; nothing if one is malformed.
 std::optional<std::vector<Record>> TaskTables::getMaps(DictionaryAttr launch) {
   auto all = launch.getAs<ArrayAttr>("hfta.tensor_maps");
   if (!all)
@@ -110,7 +111,7 @@ std::optional<std::vector<Record>> TaskTables::getMaps(DictionaryAttr launch) {
   return maps;
 }
 
-/// Null where the kernel is launched alike on all chips.
+/// Returns null if the kernel has the same launch parameters on all chips.
 FailureOr<FlatSymbolRefAttr> TaskTables::getWarpGroups(Operation *kernel) {
   Attribute attribute = kernel->getAttr("hfta.warp_group_launch");
   if (!attribute)
@@ -300,7 +301,7 @@ StructRecord<hfta_replicas> hfta::getReplicasRecord(ReplicasAttr replicas) {
       .set(&hfta_replicas::reserved, 0);
 }
 
-/// An hfta_command before it is a row.
+/// The contents of an hfta_command.
 struct TaskTables::Command {
   uint32_t kind = 0;
   int64_t device = 0, queue = 0;
@@ -335,7 +336,7 @@ void TaskTables::addCommand(const Command &command,
   commands.push_back(command.get(/*length=*/0));
 }
 
-/// A command and those in its regions, in order.
+/// Adds a command and those in its regions, in order.
 LogicalResult TaskTables::addCommand(Operation &op,
                                      std::vector<Record> &commands) {
   Command command;
@@ -462,7 +463,7 @@ uint32_t TaskTables::addOrder(ActionsOp actions) {
   return orders.size() - 1;
 }
 
-/// What repeats or chooses, and its body.
+/// Adds a command that repeats or chooses, and its body.
 LogicalResult TaskTables::addBody(Operation &op,
                                   std::vector<Record> &commands) {
   Command command;

@@ -11,21 +11,21 @@
 
 namespace mlir::hfta {
 
-/// None of them where there is no attribute.
+/// Returns a record of no replicas if the attribute is null.
 StructRecord<hfta_replicas> getReplicasRecord(ReplicasAttr replicas);
 
-/// The tables of a module's tasks and schedules, and what is counted in them.
+/// Builds the tables of a module's tasks and schedules, and their counts.
 class TaskTables {
 public:
   TaskTables(ModuleOp module, const Job &job, ConstantTables &tables);
 
   LogicalResult build();
 
-  /// Null where there are none.
+  /// Null if there are no rows.
   FlatSymbolRefAttr taskTable, scheduleTable, orderTable;
   uint32_t taskCount = 0, scheduleCount = 0, orderCount = 0, eventCount = 0,
            queueCount = 1;
-  int64_t scratchBytes = 0; ///< most that a kernel needs
+  int64_t scratchBytes = 0; ///< the most that a kernel needs
 
 private:
   struct Command;

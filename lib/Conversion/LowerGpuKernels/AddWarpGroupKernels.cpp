@@ -16,7 +16,8 @@ using namespace mlir::hfta;
 
 static constexpr llvm::StringLiteral kSuffix = "/warp_groups";
 
-/// Whether it is a product, in tiles, that warp groups can compute.
+/// Returns whether the kernel is a product, in tiles, that warp groups can
+/// compute.
 static bool suitsWarpGroups(func::FuncOp kernel) {
   if (!isKernelOnTensors(kernel))
     return false;

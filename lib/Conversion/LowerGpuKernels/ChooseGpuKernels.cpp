@@ -18,8 +18,8 @@ static FlatSymbolRefAttr getReplaced(Operation *function) {
   return function->getAttrOfType<FlatSymbolRefAttr>(kWarpGroupsOfAttrName);
 }
 
-/// Whether the last parameter is a block of as many maps as the function is
-/// said to have, which stays where hardware can read it.
+/// Returns whether the last parameter is a block of as many tensor maps as the
+/// function's attribute says, which is passed so that hardware can read it.
 static bool endsWithMaps(LLVM::LLVMFuncOp function) {
   unsigned parameters = function.getNumArguments();
   if (parameters == 0)
@@ -39,8 +39,8 @@ static bool endsWithMaps(LLVM::LLVMFuncOp function) {
          get(NVVM::NVVMDialect::getGridConstantAttrName());
 }
 
-/// Whether tensor maps, if the function has any, are its last parameter, and
-/// shared memory that is asked for is no more than a chip has.
+/// Returns whether tensor maps, if there are any, are the last parameter, and
+/// dynamic shared memory is no more than a chip has.
 static bool hasSoundLaunch(LLVM::LLVMFuncOp function) {
   constexpr int64_t kMostMaps = 2, kMostBytes = 227 * 1024;
   auto isBelow = [&](StringRef name, int64_t most, unsigned bits) {
@@ -56,7 +56,8 @@ static bool hasSoundLaunch(LLVM::LLVMFuncOp function) {
           (function->hasAttr(kSharedBytesAttrName) && endsWithMaps(function)));
 }
 
-/// Whether both have the same parameters, but for tensor maps behind them.
+/// Returns whether both have the same parameters, apart from tensor maps at the
+/// end.
 static bool isCalledLike(LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp other) {
   ArrayRef<Type> own = function.getArgumentTypes();
   return own.drop_back(function->hasAttr(kMapCountAttrName) ? 1 : 0) ==
@@ -65,8 +66,8 @@ static bool isCalledLike(LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp other) {
              other.getFunctionType().getReturnType();
 }
 
-/// The function in whose place another one is for some chips; diagnoses where
-/// there is no such one.
+/// Returns the function that another one replaces on some chips; emits an error
+/// if there is none.
 static LLVM::LLVMFuncOp findReplaced(LLVM::LLVMFuncOp function,
                                      const SymbolTable &symbols) {
   FlatSymbolRefAttr of = getReplaced(function);
@@ -108,7 +109,8 @@ struct ChooseGpuKernelsPass
     }
   }
 
-  /// What is called by its own entry point keeps its name.
+  /// Keeps one of both functions. One that only its own entry point calls keeps
+  /// its name.
   void choose(LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp replaced,
               SymbolTable &symbols) const {
     if (!warpGroups)

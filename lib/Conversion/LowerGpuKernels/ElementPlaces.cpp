@@ -1,4 +1,4 @@
-//===- ElementPlaces.cpp - Which elements belong together -----------------===//
+//===- ElementPlaces.cpp - Correspondences of tensors' elements -----------===//
 
 #include "ElementPlaces.h"
 
@@ -33,7 +33,7 @@ Indices hfta::applyTo(AffineMap map, ArrayRef<AffineExpr> loops) {
 // Moved elements
 //===----------------------------------------------------------------------===//
 
-/// Of each group of axes the number in row-major order.
+/// Returns the row-major index within each group of axes.
 static Indices join(ArrayRef<AffineExpr> indices, ArrayRef<int64_t> shape,
                     ArrayRef<ReassociationIndices> groups,
                     MLIRContext *context) {
@@ -47,8 +47,8 @@ static Indices join(ArrayRef<AffineExpr> indices, ArrayRef<int64_t> shape,
   return joined;
 }
 
-/// The axes of each group from their number. Without groups all have one
-/// element.
+/// Returns the indices of each group's axes from the row-major index. Axes all
+/// have one element if there are no groups.
 static Indices split(ArrayRef<AffineExpr> joined, ArrayRef<int64_t> shape,
                      ArrayRef<ReassociationIndices> groups,
                      MLIRContext *context) {
@@ -56,7 +56,8 @@ static Indices split(ArrayRef<AffineExpr> joined, ArrayRef<int64_t> shape,
   for (auto [number, group] : llvm::zip(joined, groups)) {
     AffineExpr left = number;
     for (int64_t axis : llvm::reverse(group)) {
-      // Of no elements at all an index is never used.
+      // A tensor without elements has axes of size 0, whose indices are never
+      // used.
       int64_t size = std::max<int64_t>(shape[axis], 1);
       indices[axis] = axis == group.front() ? left : left % size;
       left = left.floorDiv(size);
@@ -105,7 +106,7 @@ Indices hfta::getResultIndices(linalg::TransposeOp op,
   return to;
 }
 
-/// So far behind the beginning of what was moved, or before it.
+/// Shifts each index by an offset, `sign` times; nothing if one isn't constant.
 static std::optional<ElementPlace> shift(Value tensor, Indices indices,
                                          ArrayRef<OpFoldResult> by, int sign) {
   for (auto [index, distance] : llvm::zip_equal(indices, by)) {
@@ -117,7 +118,8 @@ static std::optional<ElementPlace> shift(Value tensor, Indices indices,
   return ElementPlace{tensor, indices};
 }
 
-/// Axes that a slice drops have one element.
+/// Finds an element of a slice in its source; axes that it drops have one
+/// element.
 static std::optional<ElementPlace> findSliced(tensor::ExtractSliceOp op,
                                               ArrayRef<AffineExpr> indices) {
   if (!op.hasUnitStride())

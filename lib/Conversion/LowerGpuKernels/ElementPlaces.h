@@ -1,7 +1,7 @@
-//===- ElementPlaces.h - Which elements belong together ---------*- C++ -*-===//
+//===- ElementPlaces.h - Correspondences of tensors' elements ---*- C++ -*-===//
 //
-// Where an element is, as expressions: the indices of a tensor's element from
-// which, or to which, that of another tensor is moved or computed.
+// Finds an element's place as expressions: the indices of the element of one
+// tensor from which, or to which, that of another tensor is moved or computed.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_ELEMENTPLACES_H
@@ -17,22 +17,23 @@ namespace mlir::hfta {
 
 using Indices = SmallVector<AffineExpr>;
 
-/// The numbers of an op's loops at which a map gives these indices; nothing
-/// where that isn't one place.
+/// Returns the indices of an op's loops at which a map has these results;
+/// nothing if there isn't exactly one such place.
 std::optional<Indices> findLoops(AffineMap map, ArrayRef<AffineExpr> indices);
 
-/// What a map gives for these numbers of loops.
+/// Returns a map's results at these indices of the loops.
 Indices applyTo(AffineMap map, ArrayRef<AffineExpr> loops);
 
-/// The index of an element in the source of a reshape or transposition, from
-/// that in its result. Axes that stay as they are keep their index.
+/// Returns the indices of an element in the source of a reshape or
+/// transposition from those in its result. Axes that aren't changed keep their
+/// index.
 Indices getSourceIndices(tensor::ExpandShapeOp op,
                          ArrayRef<AffineExpr> indices);
 Indices getSourceIndices(tensor::CollapseShapeOp op,
                          ArrayRef<AffineExpr> indices);
 Indices getSourceIndices(linalg::TransposeOp op, ArrayRef<AffineExpr> indices);
 
-/// The other way round.
+/// Returns the indices in the result from those in the source.
 Indices getResultIndices(tensor::ExpandShapeOp op,
                          ArrayRef<AffineExpr> indices);
 Indices getResultIndices(tensor::CollapseShapeOp op,
@@ -45,15 +46,15 @@ struct ElementPlace {
   Indices indices;
 };
 
-/// The element that is moved to a place of an op's result, by a transposition,
-/// a reshape, a slice, padding or an insertion. Where it is none of what is
-/// padded or inserted its indices lie outside of that. Nothing where the op
-/// does something else, or isn't known to move by how much.
+/// Returns the element that a transposition, a reshape, a slice, padding or an
+/// insertion moves to a place of its result. If the place is outside of what is
+/// padded or inserted, so are the indices. Nothing if the op does something
+/// else, or moves by an amount that isn't constant.
 std::optional<ElementPlace> findMoved(Operation *op,
                                       ArrayRef<AffineExpr> indices);
 
-/// The operand whose elements an op only widens, or takes as they are; NULL
-/// where there is none.
+/// Returns the operand whose elements an op only widens, or yields unchanged;
+/// NULL if there is none.
 OpOperand *findWidened(linalg::GenericOp op, OpResult result);
 
 } // namespace mlir::hfta

@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 //===----------------------------------------------------------------------===//
-// Where values stand
+// Scopes of values
 //===----------------------------------------------------------------------===//
 
 ElementPuller::ElementPuller(OpBuilder &builder, Block *block,
@@ -57,7 +57,7 @@ Value ElementPuller::remember(const Key &key, Value value) {
   return value;
 }
 
-/// What stands in a loop that is no longer built is of no use.
+/// Returns a known value, unless it was built in a loop that is closed by now.
 Value ElementPuller::recall(const Key &key) const {
   auto known = entries.find(key);
   if (known == entries.end())
@@ -110,7 +110,7 @@ Value ElementPuller::exclusiveOr(Value lhs, Value rhs) {
   for (auto [none, other] : {std::pair(lhs, rhs), std::pair(rhs, lhs)})
     if (getConstantIntValue(none) == 0)
       return other;
-  // No op makes the address of a name.
+  // The key of an expression, for which there is no op, is this address.
   static const char name = 0;
   Key key = {&name, lhs.getAsOpaquePointer(), rhs.getAsOpaquePointer()};
   if (Value known = recall(key))
@@ -125,7 +125,8 @@ SmallVector<Value> ElementPuller::delinearize(AffineExpr number,
                                               ArrayRef<int64_t> shape) {
   SmallVector<Value> indices(shape.size());
   for (size_t axis = shape.size(); axis-- > 0;) {
-    // Of no elements at all an index is never used.
+    // A tensor without elements has axes of size 0, whose indices are never
+    // used.
     int64_t size = std::max<int64_t>(shape[axis], 1);
     indices[axis] = apply(axis == 0 ? number : number % size, operands);
     number = number.floorDiv(size);
@@ -137,7 +138,7 @@ SmallVector<Value> ElementPuller::delinearize(AffineExpr number,
 // Scalars
 //===----------------------------------------------------------------------===//
 
-/// Ops are made anew where their operands are known.
+/// Computes a scalar: clones its op at the level where the operands are known.
 FailureOr<Value>
 ElementPuller::compute(Value scalar, const IRMapping &known,
                        llvm::function_ref<FailureOr<Value>(Value)> find) {
@@ -175,9 +176,9 @@ ElementPuller::compute(Value scalar, const IRMapping &known,
                   made->getResult(cast<OpResult>(scalar).getResultNumber()));
 }
 
-/// A loop that carries scalars: each thread may go through it as often as it
-/// has to. What is computed in it isn't known outside, where its numbers may be
-/// none that a tensor has.
+/// Computes a loop that carries scalars. Threads may run it a different number
+/// of times. Values computed in it aren't known outside of it, where its
+/// indices may be out of a tensor's bounds.
 FailureOr<Value>
 ElementPuller::computeLoop(scf::ForOp op, unsigned result,
                            const IRMapping &known,
@@ -221,7 +222,8 @@ ElementPuller::choose(Value condition, Type type,
                       llvm::function_ref<FailureOr<Value>()> outside) {
   if (!condition)
     return inside();
-  // What it chooses from isn't known yet, and may need the innermost scope.
+  // The values that the branch computes aren't known yet and may need the
+  // innermost scope.
   setInsertionPoint(scopes.size() - 1);
   auto branch = scf::IfOp::create(builder, condition.getLoc(), type, condition,
                                   /*withElseRegion=*/true);
@@ -300,7 +302,7 @@ SmallVector<Value> ElementPuller::simplify(Value tensor,
 
 FailureOr<Value> ElementPuller::pull(Value tensor, ArrayRef<Value> wanted) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  // Nobody gets this far where there is no element.
+  // This is never reached at run time if there are no elements.
   if (type.getNumElements() == 0)
     return pullSplat(builder.getZeroAttr(type.getElementType()));
   if (Value element = owned.lookup(tensor))
@@ -324,7 +326,7 @@ FailureOr<Value> ElementPuller::pull(Value tensor, ArrayRef<Value> wanted) {
   return remember(key, *element);
 }
 
-/// What computes the element, once it isn't known yet.
+/// Computes an element that isn't known yet.
 FailureOr<Value> ElementPuller::compute(Value tensor, ArrayRef<Value> indices) {
   Operation *op = tensor.getDefiningOp();
   if (!op)
@@ -335,7 +337,7 @@ FailureOr<Value> ElementPuller::compute(Value tensor, ArrayRef<Value> indices) {
         return pullConstant(constant, indices);
       })
       .Case([&](tensor::EmptyOp) -> FailureOr<Value> {
-        // Nobody asks what it is.
+        // An element of an empty tensor may have any value.
         return pullSplat(
             builder.getZeroAttr(getElementTypeOrSelf(tensor.getType())));
       })
@@ -398,7 +400,7 @@ FailureOr<Value> ElementPuller::pullConstant(arith::ConstantOp op,
 // Loops over elements
 //===----------------------------------------------------------------------===//
 
-/// The results whose running values a result's value depends on, itself first.
+/// Returns the results whose running values a result depends on, itself first.
 static SmallVector<unsigned> findRunning(linalg::GenericOp op,
                                          unsigned result) {
   Block *body = op.getBody();
@@ -479,7 +481,8 @@ FailureOr<Value> ElementPuller::pullGeneric(linalg::GenericOp op,
   return addTerms(op, loops, reduced, result, indices);
 }
 
-/// Loops over a sum's terms, the outermost first, that carry running values.
+/// Builds the loops over a sum's terms, the outermost first; they carry the
+/// running values.
 FailureOr<Value> ElementPuller::addTerms(linalg::GenericOp op,
                                          SmallVector<Value> loops,
                                          ArrayRef<unsigned> reduced,

@@ -1,9 +1,8 @@
 //===- ElementPuller.h - Kernels element by element -------------*- C++ -*-===//
 //
-// A thread of a GPU computes single elements. Instead of whole tensors, which
-// would need memory, it has of each value of a kernel only what the element
-// asks for: what is asked of a sum are its terms, of a slice an element of what
-// it was cut from.
+// A thread of a GPU computes single elements. Whole tensors would need memory;
+// instead, of each value of a kernel only the elements that are asked for are
+// computed: a sum asks for its terms, a slice for an element of its source.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_ELEMENTPULLER_H
@@ -22,143 +21,146 @@
 
 namespace mlir::hfta {
 
-/// So many neighbours along an axis of a tensor, from these indices on. The
-/// first one's index along the axis is a multiple of their count.
+/// `count` neighbours along an axis of a tensor, from these indices on. The
+/// first one's index along the axis is a multiple of `count`.
 struct Run {
   SmallVector<Value> indices;
   unsigned axis;
   int64_t count;
 };
 
-/// Where in memory a run's elements lie as they are, if they do.
+/// The place in memory where a run's elements are stored unchanged.
 struct RunSource {
   Value memory;
-  SmallVector<Value> indices; ///< of the first one
-  Value isInside;             ///< else all of them are +0; NULL: always
+  SmallVector<Value> indices; ///< indices of the first element
+  Value isInside; ///< if false, all elements are +0; NULL: always true
 };
 
-/// What a thread reads of memory, or writes, at once at most. Tensors begin at
-/// multiples of that, in each copy's memory, too, and so do rows of as many
-/// elements.
+/// The most bytes that a thread reads or writes at once. In each copy's memory
+/// tensors begin at multiples of it, and so do rows whose bytes are a multiple
+/// of it.
 inline constexpr int64_t kAccessBytes = 16;
 
-/// The vector whose elements these are, in order; NULL if there is none.
+/// Returns the vector whose elements these are, in order; NULL if there is
+/// none.
 Value findWhole(ArrayRef<Value> elements);
 
-/// Whether a float has 16 bits. What moves these emulated moves integers, as
-/// there may be no instructions for them.
+/// Returns whether a float has 16 bits. Emulated code moves these as integers,
+/// as the host may have no instructions for them.
 bool isNarrowFloat(Type type);
 
-/// Whether an op's elements can be computed together: what is read within a
-/// loop of one isn't there for the next one.
+/// Returns whether neighbouring elements of an op can be computed together.
+/// They can't if its body contains loops, as values read in the loop of one
+/// element aren't available to the next.
 bool computesRuns(linalg::GenericOp op);
 
-/// Builds what computes elements of the tensors of one kernel's body. Each
-/// value stands in the outermost loop in which it can be computed, once for all
-/// that ask for it there. The terms of a sum are added in the order of the op's
-/// reduction loops, to the element that it starts from; but where the op says
-/// so, those of some lanes or groups are, and then what these have.
+/// Builds the code that computes elements of the tensors of one kernel's body.
+/// Each value is built once, in the outermost loop in which it can be computed,
+/// for all its uses there. The terms of a sum are added to its initial element
+/// in the order of the op's reduction loops. If the op has lanes or groups,
+/// each of these adds its own terms, and then their sums are added.
 class ElementPuller {
 public:
   /// Builds at the end of a block, before its terminator if there is one, and
-  /// constants at its beginning. `globals` gives the memory of a constant.
+  /// constants at its beginning. `globals` returns the memory of a constant.
   ElementPuller(OpBuilder &builder, Block *block,
                 std::function<Value(arith::ConstantOp)> globals);
 
-  /// Elements of this tensor, an argument of the kernel, lie in memory.
+  /// Says that the elements of this tensor, an argument of the kernel, are in
+  /// `memory`.
   void place(Value tensor, Value memory) { places[tensor] = memory; }
 
-  /// From here on several threads add up each sum together, where all of them
-  /// get there.
+  /// From here on several threads add up each sum together, wherever all of
+  /// them get to it.
   void shareSums(const SumLanes &lanes) { sumLanes = lanes; }
 
-  /// The element of a tensor, or of what computes it; the indices lie in it.
-  /// Fails with an error on an op that has no single elements.
+  /// Returns the element of a tensor, which may be computed; the indices must
+  /// be in bounds. Fails with an error on an op that has no single elements.
   FailureOr<Value> pull(Value tensor, ArrayRef<Value> wanted);
-  /// The element of an op's operand at these numbers of the op's loops.
+  /// Returns the element of an op's operand at these indices of the op's loops.
   FailureOr<Value> pullOperand(linalg::GenericOp op, OpOperand &operand,
                                ArrayRef<Value> loops);
 
-  /// The elements of an op's operand at these numbers of the op's loops, and
-  /// those behind it along one of the loops, as of a run.
+  /// Returns the element of an op's operand at these indices of the op's loops,
+  /// and those that follow along one of the loops, as in a run.
   FailureOr<SmallVector<Value>> pullOperandRun(linalg::GenericOp op,
                                                OpOperand &operand,
                                                ArrayRef<Value> loops,
                                                unsigned loop, int64_t count);
 
-  /// The same of where these elements lie, which may be in a narrower type;
-  /// nothing where they are computed, or don't lie together. Builds only what
-  /// says where.
+  /// Returns where the elements of pullOperandRun are in memory, which may have
+  /// a narrower type; nothing if they are computed, or aren't contiguous.
+  /// Builds only the computation of the address.
   FailureOr<std::optional<RunSource>> findSource(linalg::GenericOp op,
                                                  OpOperand &operand,
                                                  ArrayRef<Value> loops,
                                                  unsigned loop, int64_t count);
 
   FailureOr<SmallVector<Value>> pullRun(Value tensor, const Run &run);
-  /// Stores a run's elements, at the end of what is built.
+  /// Stores a run's elements, at the end of the code built so far.
   void writeRun(Value memory, ArrayRef<Value> elements, const Run &run);
 
-  /// Whoever asks for an element of this tensor gets this one; NULL: no more.
+  /// Makes every request for an element of this tensor return `element`; NULL
+  /// undoes that.
   void own(Value tensor, Value element);
-  /// What follows is built in a block of a loop or a branch, which stands in
-  /// the one that was built before.
-  /// `diverges`: threads of a block needn't go through it together.
+  /// Continues in the block of a loop or a branch, which is in the current
+  /// block. `diverges`: the threads of a block needn't run it together.
   void enter(Block *block, Operation *opener, bool isConditional,
              bool diverges) {
     scopes.push_back({block, opener, isConditional, diverges});
   }
   void leave() { scopes.pop_back(); }
 
-  /// `inside` where the condition holds, else `outside`.
+  /// Returns `inside` if the condition holds, else `outside`.
   FailureOr<Value> choose(Value condition, Type type,
                           llvm::function_ref<FailureOr<Value>()> inside,
                           llvm::function_ref<FailureOr<Value>()> outside);
 
-  /// The same of runs of as many elements.
+  /// As `choose`, for runs of equal length.
   using MakeRun = llvm::function_ref<FailureOr<SmallVector<Value>>()>;
   FailureOr<SmallVector<Value>> chooseRun(Value condition, MakeRun inside,
                                           MakeRun outside);
 
-  /// An affine expression of indices.
+  /// Computes an affine expression of indices.
   Value apply(AffineExpr expression, ArrayRef<Value> operands);
-  /// Of two indices the bits that only one of them has.
+  /// Computes the bitwise exclusive or of two indices.
   Value exclusiveOr(Value lhs, Value rhs);
   Value index(int64_t value);
-  /// A constant, once for all.
+  /// Returns a constant, which is built once.
   Value pullSplat(TypedAttr value);
-  /// The indices of the element of this number, in row-major order, which is an
+  /// Returns the indices of the element with a row-major index `number`, an
   /// expression of the operands.
   SmallVector<Value> delinearize(AffineExpr number, ArrayRef<Value> operands,
                                  ArrayRef<int64_t> shape);
 
 private:
-  /// A block that is being built; `opener` stands in the one around it.
+  /// A block that is being built; `opener` is in the block around it.
   struct Scope {
     Block *block;
     Operation *opener;
-    bool isConditional; ///< what stands in it needn't run
-    bool diverges;      ///< threads of a block needn't go through it together
+    bool isConditional; ///< its ops may not run
+    bool diverges;      ///< the threads of a block needn't run it together
   };
   struct Entry {
     Value value;
     Block *block;
   };
-  /// A tensor that a loop carries: of all its elements one.
+  /// The one element that is known of a tensor that a loop carries.
   struct Carried {
     SmallVector<Value> indices;
     Value element;
-    SmallVector<Value> others; ///< indices that are the same where it matters
+    SmallVector<Value> others; ///< indices that are equal wherever they matter
   };
   using Key = SmallVector<const void *>;
 
-  /// Where values that depend on these can be computed.
+  /// Returns the outermost level in which these values are all available.
   size_t findLevel(ValueRange operands) const;
   void setInsertionPoint(size_t level);
   Value remember(const Key &key, Value value);
   Value recall(const Key &key) const;
 
-  /// A scalar of the kernel's body or of a region in it, with the values that
-  /// `known` says.
+  /// Computes a scalar of the kernel's body or of a region in it, given the
+  /// values in `known`.
   FailureOr<Value> compute(Value scalar, const IRMapping &known,
                            llvm::function_ref<FailureOr<Value>(Value)> find);
   FailureOr<Value>
@@ -168,22 +170,23 @@ private:
   FailureOr<Value> compute(Value tensor, ArrayRef<Value> indices);
 
   FailureOr<Value> computeNumber(OpFoldResult number);
-  /// Of an axis of one element the index is known, however it was computed.
+  /// Replaces the index of each axis of one element by 0.
   SmallVector<Value> simplify(Value tensor, ArrayRef<Value> indices);
 
   FailureOr<Value> pullConstant(arith::ConstantOp op, ArrayRef<Value> indices);
   FailureOr<Value> pullGeneric(linalg::GenericOp op, unsigned result,
                                ArrayRef<Value> indices);
-  /// What the op's body makes of one element of each operand, of `outputs`
-  /// where there are some; `loops` are the numbers of its loops.
+  /// Computes an op's body on one element of each operand; `outputs`, if given,
+  /// replace the elements of the outputs. `loops` are the indices of the op's
+  /// loops.
   FailureOr<Value> computeBody(linalg::GenericOp op, ArrayRef<Value> loops,
                                ArrayRef<Value> outputs, unsigned result);
   FailureOr<Value> addTerms(linalg::GenericOp op, SmallVector<Value> loops,
                             ArrayRef<unsigned> reduced, unsigned result,
                             ArrayRef<Value> indices);
-  /// What is added at a time: neighbours along a loop, which are read
-  /// together. They are terms of one sum, one after the other, or terms of as
-  /// many sums.
+  /// The terms that are added at a time: neighbours along a loop, which are
+  /// read together. They are consecutive terms of one sum, or one term of each
+  /// of several sums.
   struct SumStep {
     unsigned loop;
     int64_t count;
@@ -192,9 +195,9 @@ private:
     int64_t countTerms() const { return areTerms ? count : 1; }
   };
   static SumStep getStep(linalg::GenericOp op, ArrayRef<unsigned> reduced);
-  /// A loop over some terms, by the number of a step's first one, from and to
-  /// which it goes; its body is built, and the loop stands in the scope of a
-  /// level.
+  /// Builds a loop over some terms, and its body. `range` is the begin, end and
+  /// step of the index of a step's first term; the loop is built in the scope
+  /// of `level`.
   FailureOr<SmallVector<Value>>
   addSome(linalg::GenericOp op, SmallVector<Value> loops,
           ArrayRef<unsigned> reduced, ArrayRef<Value> begins, SumStep step,
@@ -202,7 +205,7 @@ private:
   FailureOr<SmallVector<Value>> addStep(linalg::GenericOp op,
                                         ArrayRef<Value> loops,
                                         ArrayRef<Value> before, SumStep step);
-  /// Whether all threads of a block get to what is built in a level.
+  /// Returns whether all threads of a block run the code of a level.
   bool meetIn(size_t level) const;
   FailureOr<Value> addLanes(linalg::GenericOp op, ArrayRef<Value> loops,
                             ArrayRef<unsigned> reduced, Value begin,
@@ -218,41 +221,41 @@ private:
   FailureOr<Value> addGroups(linalg::GenericOp op, ArrayRef<Value> loops,
                              ArrayRef<unsigned> reduced, Value begin,
                              size_t level);
-  /// Where an element lies in what is sliced.
+  /// Returns the indices of an element of a slice in the source.
   FailureOr<SmallVector<Value>> findUnsliced(tensor::ExtractSliceOp op,
                                              ArrayRef<Value> indices);
   FailureOr<Value> pullSlice(tensor::ExtractSliceOp op,
                              ArrayRef<Value> indices);
-  /// Where an element lies in what is inserted, if it does, and which of the
-  /// whole it then is.
+  /// The indices of an element in the inserted tensor, if it is in it, and
+  /// those that it then has in the whole tensor.
   struct InsertedIndices {
     SmallVector<Value> indices, own;
-    Value isInside; ///< NULL: always
+    Value isInside; ///< NULL: always true
   };
   FailureOr<InsertedIndices> findInserted(tensor::InsertSliceOp op,
                                           ArrayRef<Value> indices);
   FailureOr<Value> pullInsertion(tensor::InsertSliceOp op,
                                  ArrayRef<Value> indices);
-  /// Where an element lies in what is padded, if it does.
+  /// Where an element is in the padded tensor's source, if it is in it.
   struct PaddedIndices {
     SmallVector<Value> indices;
-    Value isInside; ///< NULL: always
+    Value isInside; ///< NULL: always true
   };
   FailureOr<PaddedIndices> findUnpadded(tensor::PadOp op,
                                         ArrayRef<Value> indices);
   FailureOr<Value> pullPadded(tensor::PadOp op, ArrayRef<Value> indices);
-  // Of runs.
+  // The functions below work on runs.
   FailureOr<SmallVector<Value>> pullOneByOne(Value tensor, const Run &run);
   SmallVector<Value> readRun(Value memory, Location loc, const Run &run);
-  /// The run of another tensor that a run is, where a condition holds.
+  /// The run of another tensor that equals a run if a condition holds.
   struct MovedRun {
     Value from;
     Run run;
-    Value isInside; ///< NULL: always
-    Value outside;  ///< the scalar that all its elements are elsewhere
+    Value isInside; ///< NULL: always true
+    Value outside;  ///< the scalar that all elements equal if it is false
   };
-  /// Of what the tensor is made of; nothing where it is computed, or where its
-  /// neighbours aren't neighbours there.
+  /// Finds the run in the tensor that an op moves; nothing if the tensor is
+  /// computed, or if neighbours of it aren't neighbours there.
   FailureOr<std::optional<MovedRun>> moveRun(Value tensor, const Run &run);
   FailureOr<std::optional<MovedRun>> movePaddedRun(tensor::PadOp op,
                                                    const Run &run);
@@ -262,19 +265,20 @@ private:
                                                      const Run &run);
   template <typename Reshape>
   std::optional<MovedRun> moveReshapedRun(Reshape op, const Run &run);
-  /// Whether the axis is one of whole runs.
+  /// Returns whether the axis consists of whole runs.
   static bool isWhole(Value tensor, const Run &run);
-  /// Whether the run's elements are neighbours in the tensor's memory.
+  /// Returns whether the run's elements are contiguous in the tensor's memory.
   static bool isReadTogether(Value tensor, const Run &run);
-  /// The numbers of an op's loops for the first element of a run of its result,
-  /// and the loop that goes along the run; nothing where these aren't known.
+  /// The indices of an op's loops for the first element of a run of its result,
+  /// and the loop that runs along it; nothing if these are unknown.
   struct RunLoops {
     SmallVector<Value> loops;
     unsigned loop;
   };
   static std::optional<RunLoops> findRunLoops(linalg::GenericOp op,
                                               OpResult result, const Run &run);
-  /// The run of an operand that goes along one loop, if one axis alone does.
+  /// Returns the run of an operand along one loop, if that loop moves one axis
+  /// only.
   std::optional<Run> findOperandRun(linalg::GenericOp op, OpOperand &operand,
                                     ArrayRef<Value> loops, unsigned loop,
                                     int64_t count);
@@ -283,10 +287,10 @@ private:
   computeGenericRun(linalg::GenericOp op, OpResult result, const Run &run);
   FailureOr<SmallVector<Value>> addRun(linalg::GenericOp op, OpResult result,
                                        const Run &run);
-  /// What the op's body makes of each element of a run of its operands along a
-  /// loop. Of sums `running` are those before, one for each, or one alone, to
-  /// which all are added one after the other; empty: those that the op begins
-  /// with.
+  /// Computes an op's body on each element of a run of its operands along a
+  /// loop. For sums, `running` are the sums so far: one for each element, or a
+  /// single one, to which all are added one after the other. If it is empty,
+  /// sums start from the op's initial values.
   FailureOr<SmallVector<Value>>
   computeBodies(linalg::GenericOp op, ArrayRef<Value> loops, unsigned loop,
                 int64_t count, unsigned result, ArrayRef<Value> running);
@@ -300,7 +304,7 @@ private:
   FailureOr<Value> pullCarried(Value argument, ArrayRef<Value> indices);
   FailureOr<Value> pullWithin(Value tensor, ArrayRef<Value> indices,
                               llvm::function_ref<FailureOr<Value>()> make);
-  // Conditions; NULL holds always.
+  // Builds conditions; NULL is one that always holds.
   Value isBetween(Value index, Value low, Value high, int64_t size);
   Value isMultiple(Value number, int64_t of);
   Value both(Value first, Value second);
@@ -311,7 +315,7 @@ private:
   DenseMap<Value, Value> places, owned;
   std::optional<SumLanes> sumLanes;
   DenseMap<Value, Carried> carried;
-  /// Of loops that carry tensors: their numbers.
+  /// The indices of loops that carry tensors.
   IRMapping iterations;
   std::map<Key, Entry> entries;
   std::map<Key, SmallVector<Value>> runs;

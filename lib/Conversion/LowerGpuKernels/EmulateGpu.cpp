@@ -15,7 +15,7 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Where a thread's register lies in the array.
+/// Returns the index of a thread's register in the emulated array.
 static std::optional<int32_t> findRegister(Operation *op) {
   return llvm::TypeSwitch<Operation *, std::optional<int32_t>>(op)
       .Case([](NVVM::ThreadIdXOp) { return emulated::kThreadX; })
@@ -25,7 +25,7 @@ static std::optional<int32_t> findRegister(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// How the names of LLVM's functions for GPUs begin.
+/// The prefix of LLVM's intrinsics for NVIDIA GPUs.
 static constexpr llvm::StringLiteral kIntrinsicPrefix = "llvm.nvvm.";
 
 static bool isNumberedBarrier(Operation *op) {
@@ -33,7 +33,8 @@ static bool isNumberedBarrier(Operation *op) {
   return call && call.getIntrin() == kNumberedBarrierIntrinsic;
 }
 
-/// The parameter is a block of bytes, which the kernel gets the place of.
+/// Removes the attributes of a parameter that is a block of bytes, of which the
+/// kernel then gets the address. Returns whether it is one.
 static bool takeBlock(LLVM::LLVMFuncOp kernel, unsigned number) {
   bool isBlock = kernel.removeArgAttr(
                      number, LLVM::LLVMDialect::getByValAttrName()) != nullptr;
@@ -44,7 +45,8 @@ static bool takeBlock(LLVM::LLVMFuncOp kernel, unsigned number) {
   return isBlock;
 }
 
-/// A function that the emulated driver calls with pointers to the parameters.
+/// Creates a function that the emulated driver calls with pointers to the
+/// parameters.
 static void createCaller(LLVM::LLVMFuncOp kernel, StringRef suffix) {
   OpBuilder builder(kernel);
   builder.setInsertionPointAfter(kernel);
@@ -71,7 +73,8 @@ static void createCaller(LLVM::LLVMFuncOp kernel, StringRef suffix) {
   LLVM::ReturnOp::create(builder, loc, ValueRange());
 }
 
-/// Whether a kernel's threads wait for each other, itself or what it calls.
+/// Returns whether a kernel's threads wait for each other, in itself or in
+/// functions that it calls.
 static bool waits(LLVM::LLVMFuncOp function, SymbolTable &symbols) {
   return function
       .walk([&](Operation *op) {
@@ -196,7 +199,8 @@ void EmulateGpuPass::createGlobals() {
   waitForProducts = createPointer(emulated::kWaitForProducts);
 }
 
-/// One block runs at a time: what kernels share is the same memory.
+/// Places all kernels' shared memory in the same bytes, as one block runs at a
+/// time.
 void EmulateGpuPass::shareMemory() {
   Builder builder(&getContext());
   DataLayout layout(getOperation());
@@ -209,7 +213,7 @@ void EmulateGpuPass::shareMemory() {
     bytes =
         std::max<uint64_t>(bytes, layout.getTypeSize(global.getGlobalType()));
   }
-  // What is asked for at a launch has no size of its own.
+  // Dynamic shared memory has no size of its own.
   for (Operation &op : getOperation().getOps())
     if (auto asked = op.getAttrOfType<IntegerAttr>(kSharedBytesAttrName))
       bytes = std::max<uint64_t>(bytes, asked.getInt());
@@ -234,7 +238,7 @@ void EmulateGpuPass::shareMemory() {
     global.erase();
 }
 
-/// bf16 is the upper half of an f32.
+/// Widens a bf16, which is the upper half of an f32.
 static void widenBits(LLVM::FPExtOp op, Value bits) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
@@ -248,9 +252,9 @@ static void widenBits(LLVM::FPExtOp op, Value bits) {
   op.erase();
 }
 
-/// Where nothing is computed in bf16, its values are integers: of floats LLVM
-/// may make vectors, for which a processor without instructions for them calls
-/// functions of libraries that aren't everywhere.
+/// Replaces bf16 values by integers, as nothing is computed in bf16. LLVM may
+/// make vectors of floats, for which a processor without instructions for them
+/// calls library functions that aren't available everywhere.
 static void replaceByBits(Operation *op) {
   OpBuilder builder(op);
   Type half = builder.getI16Type();
@@ -275,7 +279,7 @@ static void replaceByBits(Operation *op) {
     op->erase();
 }
 
-/// The choice of bits instead.
+/// Selects between the values' bits.
 static void chooseBits(LLVM::SelectOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
@@ -319,7 +323,8 @@ LogicalResult EmulateGpuPass::replaceOps(LLVM::LLVMFuncOp function) {
   return success();
 }
 
-/// Calls the function that a global points to; nothing is returned of void.
+/// Calls the function that a global points to; returns null if its result is
+/// void.
 Value EmulateGpuPass::callThrough(OpBuilder &builder, Location loc,
                                   LLVM::GlobalOp pointer, Type result,
                                   ValueRange arguments) {
@@ -333,14 +338,14 @@ Value EmulateGpuPass::callThrough(OpBuilder &builder, Location loc,
   return call.getNumResults() > 0 ? call.getResult() : Value();
 }
 
-/// A 32-bit number before an op.
+/// Creates a 32-bit constant before an op.
 static Value number(Operation *op, int64_t value) {
   OpBuilder builder(op);
   return LLVM::ConstantOp::create(builder, op->getLoc(), builder.getI32Type(),
                                   value);
 }
 
-/// Whatever memory a pointer points to.
+/// Casts a pointer to the generic address space.
 static Value castToGeneric(Operation *op, Value pointer) {
   Type generic = LLVM::LLVMPointerType::get(op->getContext());
   if (pointer.getType() == generic)
@@ -349,7 +354,8 @@ static Value castToGeneric(Operation *op, Value pointer) {
   return LLVM::AddrSpaceCastOp::create(builder, op->getLoc(), generic, pointer);
 }
 
-/// The function returns where the op's result is, if there is one.
+/// Replaces an op by a call of a function, which returns the address of the
+/// result, if there is one.
 void EmulateGpuPass::replaceByCall(Operation *op, LLVM::GlobalOp pointer,
                                    ValueRange arguments) {
   OpBuilder builder(op);
@@ -364,7 +370,7 @@ void EmulateGpuPass::replaceByCall(Operation *op, LLVM::GlobalOp pointer,
   op->erase();
 }
 
-/// Of 16 bytes.
+/// Replaces an asynchronous copy of 16 bytes.
 LogicalResult EmulateGpuPass::replaceCopy(NVVM::CpAsyncOp op) {
   if (op.getSize() != 16)
     return op.emitError("isn't emulated");
@@ -376,7 +382,7 @@ LogicalResult EmulateGpuPass::replaceCopy(NVVM::CpAsyncOp op) {
   return success();
 }
 
-/// Of a box. The function takes as many coordinates as a
+/// Replaces the copy of a box. The function takes as many coordinates as a
 /// tensor may have.
 LogicalResult EmulateGpuPass::replaceBulkCopy(
     NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp op) {
@@ -412,7 +418,8 @@ EmulateGpuPass::replaceArrival(NVVM::MBarrierArriveExpectTxOp op) {
   return success();
 }
 
-/// Of the mbarriers that bulk copies are waited for at; others aren't emulated.
+/// Replaces operations on the mbarriers at which threads wait for bulk copies;
+/// others aren't emulated.
 LogicalResult EmulateGpuPass::replaceMbarrierOp(Operation *op) {
   if (auto init = dyn_cast<NVVM::MBarrierInitOp>(op);
       init && !init.getPredicate())
@@ -437,7 +444,7 @@ LogicalResult EmulateGpuPass::replaceIntrinsic(LLVM::CallIntrinsicOp op) {
   return success();
 }
 
-/// Of an enumeration of the types that instructions of warps, or of warp
+/// Converts the enumeration of the types that instructions of warps, or of warp
 /// groups, multiply.
 template <typename Types>
 static std::optional<emulated::Factors> getFactors(std::optional<Types> type) {
@@ -450,7 +457,7 @@ static std::optional<emulated::Factors> getFactors(std::optional<Types> type) {
   return std::nullopt;
 }
 
-/// What the function gets are words.
+/// Replaces the product of a warp; the function takes words.
 LogicalResult EmulateGpuPass::replaceMultiply(NVVM::MmaOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
@@ -481,7 +488,8 @@ LogicalResult EmulateGpuPass::replaceRead(NVVM::LdMatrixOp op) {
   return success();
 }
 
-/// The sums are given where memory for them is.
+/// Replaces the product of a warp group; the function takes the address of the
+/// sums.
 LogicalResult EmulateGpuPass::replaceProduct(NVVM::WgmmaMmaAsyncOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
@@ -517,7 +525,7 @@ LogicalResult EmulateGpuPass::replaceProduct(NVVM::WgmmaMmaAsyncOp op) {
   return success();
 }
 
-/// What makes products groups, and waits for them.
+/// Replaces the ops that commit groups of products and wait for them.
 LogicalResult EmulateGpuPass::replaceProductOp(Operation *op) {
   if (auto product = dyn_cast<NVVM::WgmmaMmaAsyncOp>(op))
     return replaceProduct(product);
@@ -529,7 +537,7 @@ LogicalResult EmulateGpuPass::replaceProductOp(Operation *op) {
     return replaceByCall(op, waitForGroups,
                          number(op, static_cast<int64_t>(wait.getGroup()))),
            success();
-  // A thread's registers need no order.
+  // A thread's registers need no order here.
   op->erase();
   return success();
 }
@@ -558,7 +566,7 @@ LogicalResult EmulateGpuPass::replaceOp(Operation *op) {
   if (auto fenced = dyn_cast<NVVM::FenceProxyOp>(op);
       fenced && fenced.getKind() == NVVM::ProxyKind::async_shared)
     return replaceByCall(op, fence, {}), success();
-  // What initialises an mbarrier does so at once.
+  // Initialisation of an mbarrier takes effect at once.
   if (isa<NVVM::FenceMbarrierInitOp>(op))
     return op->erase(), success();
   if (isa<NVVM::CpAsyncCommitGroupOp>(op))

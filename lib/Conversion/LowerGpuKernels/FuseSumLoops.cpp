@@ -20,7 +20,7 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The memory that a load is from, of one element or several.
+/// Returns the memory that an op loads from, one element or several.
 static Value getRead(Operation *op) {
   if (auto load = dyn_cast<memref::LoadOp>(op))
     return load.getMemRef();
@@ -35,14 +35,14 @@ static Value getStored(Operation *op) {
   return store ? store.getBase() : Value();
 }
 
-/// Whether memory is a kernel's argument.
+/// Returns whether memory is a kernel's argument.
 static bool isArgument(Value memory) {
   auto argument = dyn_cast_or_null<BlockArgument>(memory);
   return argument && argument.getOwner()->isEntryBlock() &&
          isa<func::FuncOp>(argument.getOwner()->getParentOp());
 }
 
-/// Whether it makes no difference where between loops an op stands.
+/// Returns whether an op can be moved freely between loops.
 static bool isMovable(Operation *op) {
   WalkResult result = op->walk([](Operation *inner) {
     bool isFree = isArgument(getRead(inner)) ||
@@ -53,7 +53,8 @@ static bool isMovable(Operation *op) {
   return !result.wasInterrupted();
 }
 
-/// Whether something is stored to an argument between two ops of a block.
+/// Returns whether something is stored to an argument between two ops of a
+/// block.
 static bool storesBetween(Operation *first, Operation *last) {
   for (Operation *op = first->getNextNode(); op != last; op = op->getNextNode())
     if (op->walk([](Operation *inner) {
@@ -64,8 +65,8 @@ static bool storesBetween(Operation *first, Operation *last) {
   return false;
 }
 
-/// The ops of a block that have to move for `loop` to stand where `to` does, in
-/// their order; fails where one can't.
+/// Returns the ops of a block that have to move with `loop` to the place of
+/// `to`, in their order; fails if one can't move.
 static FailureOr<SmallVector<Operation *>> findMoved(scf::ForOp loop,
                                                      scf::ForOp to) {
   llvm::SetVector<Operation *> moved;
@@ -110,7 +111,7 @@ struct FuseSumLoopsPass : hfta::impl::HftaFuseSumLoopsBase<FuseSumLoopsPass> {
   }
 
 private:
-  /// Loops of the block, then those in them.
+  /// Fuses the loops of the block, then those in them.
   void fuse(Block &block) {
     SmallVector<scf::ForOp> loops(block.getOps<scf::ForOp>());
     for (auto [number, first] : llvm::enumerate(loops)) {
@@ -127,7 +128,7 @@ private:
           fuse(inner);
   }
 
-  /// Makes both one loop, which `first` is afterwards.
+  /// Fuses both loops into one, which `first` then is.
   LogicalResult join(scf::ForOp &first, scf::ForOp second) {
     FailureOr<SmallVector<Operation *>> moved = findMoved(second, first);
     if (failed(moved) || !isMovable(first) || storesBetween(first, second))

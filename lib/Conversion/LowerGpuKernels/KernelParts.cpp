@@ -1,4 +1,4 @@
-//===- KernelParts.cpp - Kernels that add up what they make ---------------===//
+//===- KernelParts.cpp - Kernels with sums of parts -----------------------===//
 
 #include "KernelParts.h"
 #include "ElementPlaces.h"
@@ -45,13 +45,14 @@ private:
 
   Block &body;
   KernelParts parts;
-  /// Of tensors the indices that belong to an element of what is added up.
+  /// The indices of each tensor's element that belongs to an element of what is
+  /// added up.
   DenseMap<Value, Indices> places;
   SmallVector<Value> left;
 };
 } // namespace
 
-/// The sums' ops, and what else is made of them.
+/// Adds the sums' ops, and all ops that use their results.
 void PartFinder::addUsers(Operation *op) {
   if (op->hasTrait<OpTrait::IsTerminator>() || !parts.ops.insert(op).second)
     return;
@@ -59,7 +60,7 @@ void PartFinder::addUsers(Operation *op) {
     addUsers(user);
 }
 
-/// Behind the reshapes that make a view of it.
+/// Adds the tensor of which `view` is a reshape.
 bool PartFinder::addTensor(Value view) {
   if (llvm::is_contained(
           llvm::map_range(parts.summed, [](auto &own) { return own.view; }),
@@ -68,7 +69,8 @@ bool PartFinder::addTensor(Value view) {
   Value tensor = view;
   while (isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
       tensor.getDefiningOp())) {
-    // What has columns in several axes is reshaped for its own sake.
+    // If the columns are in several axes, the reshape isn't just a view for the
+    // sums.
     Value source = tensor.getDefiningOp()->getOperand(0);
     if (getShape(source).empty() || getShape(source).back() != parts.columns)
       break;
@@ -110,7 +112,8 @@ void PartFinder::placeOperands(linalg::GenericOp op,
   }
 }
 
-/// Whatever the tensors are made of element by element.
+/// Finds the places of all tensors that are operands of elementwise ops,
+/// directly or indirectly.
 void PartFinder::placeSources() {
   Indices own;
   for (size_t axis = 0; axis < parts.shape.size(); ++axis)
@@ -133,7 +136,8 @@ void PartFinder::placeSources() {
   }
 }
 
-/// Results may be what was placed, in another order or shape.
+/// Returns the place of a result, which may be a placed tensor in another order
+/// or shape.
 std::optional<Indices> PartFinder::findPlace(Value value) {
   if (auto known = places.find(value); known != places.end())
     return known->second;
@@ -181,7 +185,8 @@ bool PartFinder::placeResults() {
   return true;
 }
 
-/// Of what is stored, or else read.
+/// Finds out whether columns are contiguous in the results, or else in the
+/// arguments.
 void PartFinder::findInside() {
   AffineExpr column =
       getAffineDimExpr(parts.shape.size() - 1, body.front().getContext());

@@ -1,8 +1,8 @@
-//===- KernelParts.h - Kernels that add up what they make -------*- C++ -*-===//
+//===- KernelParts.h - Kernels with sums of parts ---------------*- C++ -*-===//
 //
 // A kernel of part_sums computes the elements of a tensor, which it may store,
-// and adds up each column of some neighbouring rows at a time: rows and columns
-// of a tile that a block of threads has.
+// and adds up each column of a part, which is a number of neighbouring rows:
+// those are rows and columns of the tile of a block of threads.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_KERNELPARTS_H
@@ -18,19 +18,20 @@ namespace mlir::hfta {
 
 /// The sums of parts of a kernel on tensors.
 struct KernelParts {
-  int64_t count, length, columns; ///< parts, rows of one
-  /// Of what is added up: the axes of its rows, then that of its columns.
+  int64_t count, length, columns; ///< the number of parts, and of a part's rows
+  /// The shape of what is added up: the axes of its rows, then that of its
+  /// columns.
   SmallVector<int64_t> shape;
-  /// A tensor of that shape, and the same as [part, row of it, column], which
-  /// its sums read.
+  /// A tensor of that shape, and its view [part, row of the part, column],
+  /// which the sums read.
   struct Summed {
     Value tensor, view;
   };
   SmallVector<Summed> summed;
-  /// Of each of the kernel's results the indices of its element that belongs to
-  /// one of that shape; nothing where it is a sum, [part, column].
+  /// For each of the kernel's results the indices of the element that belongs
+  /// to one of that shape; nothing if it is a sum, [part, column].
   SmallVector<std::optional<AffineMap>> places;
-  /// What makes sums of the tensors.
+  /// The ops that make sums of the tensors.
   llvm::SmallDenseSet<Operation *> ops;
   /// Whether neighbouring columns are neighbours in memory.
   bool hasColumnsInside = true;
@@ -38,10 +39,11 @@ struct KernelParts {
   bool isSum(unsigned result) const { return !places[result]; }
 };
 
-/// Nothing where a kernel has none, or something else beside them.
+/// Returns a kernel's sums of parts; nothing if it has none, or if a result
+/// doesn't correspond to what is added up.
 std::optional<KernelParts> findParts(func::FuncOp kernel);
 
-/// Whether it has some.
+/// Returns whether a kernel has sums of parts.
 bool hasPartSums(func::FuncOp kernel);
 
 } // namespace mlir::hfta

@@ -18,7 +18,7 @@ using namespace mlir::hfta;
 // Indices
 //===----------------------------------------------------------------------===//
 
-/// The number of an element in row-major order.
+/// Returns an element's row-major index.
 static AffineExpr linearize(ArrayRef<AffineExpr> indices,
                             ArrayRef<int64_t> shape, MLIRContext *context) {
   AffineExpr number = getAffineConstantExpr(0, context);
@@ -28,21 +28,22 @@ static AffineExpr linearize(ArrayRef<AffineExpr> indices,
 }
 
 //===----------------------------------------------------------------------===//
-// Where elements lie
+// Places of elements
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Follows an element of a tensor to that of an argument of the kernel from
-/// which it is computed, the first one that has as many.
+/// Follows an element of a tensor back to the element of a kernel argument from
+/// which it is computed: to the first operand that has as many elements.
 class SourceFinder {
 public:
   explicit SourceFinder(MLIRContext *context) : context(context) {}
 
-  /// The number of the element in the argument; nothing where there is none.
+  /// Returns the row-major index of the element in the argument; null if there
+  /// is none.
   AffineExpr find(Value tensor, Indices indices) const;
 
 private:
-  /// One op back; false at its end.
+  /// Goes back one op; false if that isn't possible.
   static bool step(Value &tensor, Indices &indices);
   static bool stepElementwise(linalg::GenericOp op, Value &tensor,
                               Indices &indices);
@@ -89,7 +90,7 @@ AffineExpr SourceFinder::find(Value tensor, Indices indices) const {
   return linearize(indices, getShape(tensor), context);
 }
 
-/// By how much a number grows from a loop's first iteration to its second.
+/// Returns the difference of a number between a loop's first two iterations.
 static int64_t findStep(AffineExpr number, unsigned loop, unsigned loops) {
   MLIRContext *context = number.getContext();
   auto evaluate = [&](int64_t at) {
@@ -102,7 +103,7 @@ static int64_t findStep(AffineExpr number, unsigned loop, unsigned loops) {
   return evaluate(1) - evaluate(0);
 }
 
-/// The last loop that has more than one iteration, which moves fastest.
+/// Returns the last loop that has more than one iteration, which moves fastest.
 static std::optional<unsigned> findInner(linalg::GenericOp op,
                                          ArrayRef<unsigned> loops) {
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
@@ -116,7 +117,8 @@ static std::optional<unsigned> findInner(linalg::GenericOp op,
 // Products
 //===----------------------------------------------------------------------===//
 
-/// The product of the two operands, wider perhaps, is added to the sum.
+/// Returns whether the body adds the product of the two operands, which it may
+/// widen, to the sum.
 static bool hasPlainBody(linalg::GenericOp op) {
   Block *body = op.getBody();
   auto widen = [](Value value) {
@@ -131,7 +133,7 @@ static bool hasPlainBody(linalg::GenericOp op) {
          fma.getC() == body->getArgument(2);
 }
 
-/// Sums start from zero.
+/// Returns whether sums start from zero.
 static bool startsFromZero(linalg::GenericOp op) {
   auto fill = op.getDpsInits().front().getDefiningOp<linalg::FillOp>();
   return fill && matchPattern(fill.getInputs().front(), m_PosZeroFloat());
@@ -168,7 +170,7 @@ static bool sortLoops(KernelProduct &product) {
   product.columns.size = countIterations(op, product.columns.loops);
   product.batchCount = countIterations(op, product.batches);
   product.termCount = countIterations(op, product.terms);
-  // The result's elements are those of the parallel loops.
+  // The elements of the result have the indices of the parallel loops.
   return maps[2].isProjectedPermutation() &&
          maps[2].getNumResults() == op.getNumParallelLoops() &&
          product.rows.size > 0 && product.columns.size > 0 &&
@@ -211,9 +213,10 @@ private:
   func::FuncOp kernel;
   MLIRContext *context;
   KernelProduct product;
-  /// Of what is made of the product's elements: where they are.
+  /// The places of tensors that are made from the product's elements.
   DenseMap<Value, Indices> places;
-  /// Of what such elements are made of besides, element by element.
+  /// The places of the other tensors from which such elements are made
+  /// elementwise.
   DenseMap<Value, Indices> besides;
 };
 } // namespace
@@ -239,11 +242,12 @@ bool ProductFinder::findOp() {
   return found.has_value();
 }
 
-/// All operands that are made of the product's elements have the same one.
+/// Places an op's results. All operands that are made from the product's
+/// elements have to be read at the same place.
 bool ProductFinder::followElementwise(linalg::GenericOp op) {
   if (op.getNumReductionLoops() > 0)
     return false;
-  // An element that the body looks up is another one.
+  // An element that the body looks up is at another place.
   WalkResult lookups = op.getBody()->walk([&](Operation *inner) {
     return llvm::any_of(inner->getOperands(),
                         [&](Value value) { return places.contains(value); })
@@ -275,8 +279,8 @@ bool ProductFinder::followElementwise(linalg::GenericOp op) {
   return true;
 }
 
-/// A gate that a product's elements are multiplied with, and what it was made
-/// of, may be results, too.
+/// Places a tensor with which the product's elements are combined, such as a
+/// gate, and the tensors that it was made from: these may be results, too.
 void ProductFinder::placeBeside(Value value, const Indices &indices) {
   if (places.contains(value) || !besides.try_emplace(value, indices).second)
     return;
@@ -311,7 +315,7 @@ bool ProductFinder::follow(Operation *op) {
       .Default([](Operation *) { return false; });
 }
 
-/// From the product to what the kernel returns.
+/// Follows the product to the values that the kernel returns.
 bool ProductFinder::followResults() {
   linalg::GenericOp op = product.op;
   AffineMap map = op.getIndexingMapMatchingResult(op->getResult(0));
@@ -334,7 +338,8 @@ bool ProductFinder::followResults() {
     auto place = places.find(result);
     if (place == places.end() && besides.contains(result))
       place = places.try_emplace(result, besides.lookup(result)).first;
-    // Where sums are, and what lies beside the product's elements, parts say.
+    // The places of sums of parts, and of tensors beside the product's
+    // elements, are found with the parts.
     if (place == places.end() && !product.parts)
       return false;
     product.results.push_back(
@@ -380,8 +385,8 @@ void ProductFinder::findInsides() {
   product.storesRowsInside = row && findStep(number, *row, loops) == 1;
 }
 
-/// Lets a side go through the axes of the parts' rows in their order, if they
-/// are its loops.
+/// Makes a side run through the axes of the parts' rows in their order, if
+/// these are its loops.
 bool ProductFinder::takeOrder(ProductSide &side, ArrayRef<unsigned> rows) {
   SmallVector<unsigned> loops = dropSingle(side.loops);
   if (!std::is_permutation(loops.begin(), loops.end(), rows.begin(),
@@ -403,9 +408,9 @@ SmallVector<unsigned> ProductFinder::dropSingle(ArrayRef<unsigned> loops) {
   return left;
 }
 
-/// The loops of one side have to be the axes of the parts' rows, and those of
-/// the other one their columns. What else is added up or stored lies beside
-/// what is made of the product's elements.
+/// Places the sums of parts: the loops of one side have to be the axes of the
+/// parts' rows, and those of the other side their columns. Other tensors that
+/// are added up or stored have the same places as those made from the product.
 bool ProductFinder::placeParts() {
   if (!product.parts)
     return true;

@@ -32,7 +32,7 @@ void KernelRows::mark(func::FuncOp kernel) const {
 }
 
 int64_t KernelRows::chooseRun(ValueRange results, int64_t lanes) const {
-  // More are too many for registers, where all are f32 on their way.
+  // More elements would take too many registers, as all are f32 while computed.
   int64_t run = kAccessBytes / 4;
   for (auto [number, result] : llvm::enumerate(results)) {
     if (isOfRow(number))
@@ -40,7 +40,7 @@ int64_t KernelRows::chooseRun(ValueRange results, int64_t lanes) const {
     ArrayRef<int64_t> own = getShape(result);
     unsigned bits =
         getElementTypeOrSelf(result.getType()).getIntOrFloatBitWidth();
-    // Vectors of single bits are packed, memory isn't.
+    // Vectors of single bits would be packed, while memory isn't.
     if (bits < 8 ||
         llvm::is_contained(axes[number], static_cast<int64_t>(own.size()) - 1))
       return 1;
@@ -51,7 +51,7 @@ int64_t KernelRows::chooseRun(ValueRange results, int64_t lanes) const {
   return length >= lanes * run ? run : 1;
 }
 
-/// Shapes and lengths, from the axes.
+/// Completes the rows' shape and length from the axes.
 static bool complete(KernelRows &rows, ValueRange results) {
   bool hasElements = false;
   for (auto [result, axes] : llvm::zip(results, rows.axes)) {
@@ -92,16 +92,17 @@ std::optional<KernelRows> KernelRows::get(func::FuncOp kernel) {
 }
 
 namespace {
-/// Follows a result's axes to those of a sum.
+/// Follows a result's axes back to those of a sum.
 class RowFinder {
 public:
   explicit RowFinder(ArrayRef<linalg::GenericOp> sums) : sums(sums) {}
 
-  /// The result's axis for each of the sum's; nothing where it isn't known.
+  /// Returns the result's axis for each of the sum's axes; nothing if it is
+  /// unknown.
   std::optional<SmallVector<int64_t>> find(Value result);
 
 private:
-  /// A value, of whose axes each is one of the result's, or -1.
+  /// A value, and the result's axis for each of its axes, or -1.
   using Place = std::pair<Value, SmallVector<int64_t>>;
 
   std::optional<SmallVector<int64_t>> findIn(const Place &place) const;
@@ -117,7 +118,7 @@ static std::optional<SmallVector<int64_t>> chooseAll(ArrayRef<int64_t> axes) {
   return SmallVector<int64_t>(axes);
 }
 
-/// Of a sum itself, or of what it adds up.
+/// Returns the axes if the place is a sum itself, or what a sum adds up.
 std::optional<SmallVector<int64_t>>
 RowFinder::findIn(const Place &place) const {
   for (linalg::GenericOp sum : sums) {
@@ -207,7 +208,7 @@ std::optional<KernelRows> hfta::findRows(func::FuncOp kernel) {
   KernelRows rows;
   for (Value result : results) {
     std::optional<SmallVector<int64_t>> axes = RowFinder(sums).find(result);
-    // What has nothing to do with the sums may be anybody's.
+    // A result that doesn't depend on the sums can be given to any row.
     ArrayRef<int64_t> kept = getShape(sums.front()->getResult(0));
     if (!axes && kept.size() <= getShape(result).size() &&
         kept == getShape(result).take_front(kept.size()))

@@ -11,16 +11,16 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Elements of a copy from which on there are enough threads with several each;
-/// and of sums, whose threads go through many terms, so many for each of the
-/// threads that share them.
+/// The least number of a copy's elements for which there are enough threads if
+/// each has several; and the least number for sums, whose threads add up many
+/// terms, counted times the threads that share a sum.
 static constexpr int64_t kFewElements = 64 * 1024, kFewOfSums = 16 * 1024;
 
 static Block &getBody(func::FuncOp kernel) { return kernel.getBody().front(); }
 
-/// Whether an op only goes through elements: of each operand one that is next
-/// to the last one of the result before, or the same. Of sums those are that
-/// threads share without having neighbouring terms.
+/// Returns whether an op reads neighbouring elements for neighbouring elements
+/// of its result, or the same one for all. Sums have to be shared by threads,
+/// and their neighbouring terms may not be neighbours in memory.
 static bool goesAlong(linalg::GenericOp op) {
   bool isSum = op.getNumReductionLoops() > 0;
   SmallVector<unsigned> elements;
@@ -51,8 +51,9 @@ static bool goesAlong(Operation *op) {
       op);
 }
 
-/// For each element how many threads share what there is of sums; none where
-/// they don't, or are neighbours.
+/// Returns how many threads share a sum, 1 if there are none that are shared;
+/// nothing if sums can't be shared by all, or if the threads of a sum are
+/// neighbours.
 static std::optional<int64_t> countThreads(func::FuncOp kernel) {
   bool hasLanes = llvm::any_of(getBody(kernel), [](Operation &op) {
     return op.hasAttr(kSumLanesAttrName);
@@ -76,7 +77,7 @@ int64_t hfta::chooseRunLength(func::FuncOp kernel, bool always) {
   int64_t run = kAccessBytes;
   for (Type type : end->getOperandTypes()) {
     auto tensor = cast<RankedTensorType>(type);
-    // Vectors of single bits are packed, memory isn't.
+    // Vectors of single bits would be packed, while memory isn't.
     if (tensor.getShape() != first.getShape() ||
         tensor.getElementTypeBitWidth() < 8)
       return 1;
@@ -99,8 +100,8 @@ static bool isOfShape(Type type, ArrayRef<int64_t> shape) {
   return !tensor || tensor.getRank() == 0 || tensor.getShape() == shape;
 }
 
-/// Whether an op gives, or fills, elements by the same number of others, and
-/// says nothing of their indices.
+/// Returns whether an op computes or fills each element from others with the
+/// same row-major index, and doesn't use indices otherwise.
 static bool isByNumber(Operation *op, ArrayRef<int64_t> shape) {
   if (!llvm::all_of(op->getOperandTypes(),
                     [&](Type type) { return isOfShape(type, shape); }) ||

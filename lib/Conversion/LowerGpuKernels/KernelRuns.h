@@ -1,8 +1,8 @@
-//===- KernelRuns.h - Several elements for a thread ------------*- C++ -*-===//
+//===- KernelRuns.h - Several elements for a thread -------------*- C++ -*-===//
 //
-// Reading and writing memory is what elementwise kernels take their time for,
-// and a GPU does it best 16 bytes a thread. Who computes an element decides on
-// no bits.
+// Elementwise kernels spend their time on memory accesses, which a GPU does
+// best with 16 bytes for each thread. Which thread computes an element doesn't
+// change its bits.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_KERNELRUNS_H
@@ -12,13 +12,14 @@
 
 namespace mlir::hfta {
 
-/// How many neighbours along the last axis of its results a thread of a kernel
-/// on tensors best computes; 1: a thread an element. `always`: also where there
-/// would be too few threads.
+/// Returns how many neighbours along the last axis of its results a thread of a
+/// kernel on tensors should compute; 1: one element. `always` ignores that
+/// there may be too few threads.
 int64_t chooseRunLength(func::FuncOp kernel, bool always);
 
-/// Where all tensors of a kernel have as many elements as its results, or one,
-/// and each element is computed of those of the same number, they get one axis.
+/// Joins all axes into one if all tensors of a kernel have as many elements as
+/// its results, or one, and each element is computed from those with the same
+/// index.
 void joinAllAxes(func::FuncOp kernel);
 
 } // namespace mlir::hfta

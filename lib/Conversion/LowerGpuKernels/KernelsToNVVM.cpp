@@ -20,7 +20,7 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// There is no C library on a GPU.
+/// Refuses calls of external functions, as a GPU has no C library.
 static LogicalResult refuseCalls(ModuleOp module) {
   for (auto function : module.getOps<func::FuncOp>()) {
     if (!function->hasAttr(kKernelAttrName))
@@ -36,17 +36,19 @@ static LogicalResult refuseCalls(ModuleOp module) {
   return success();
 }
 
-/// Threads of a block at most, and of a warp.
+/// The most threads of a block whose threads don't wait for each other, and the
+/// threads of a warp.
 static constexpr int64_t kBlockThreads = 256;
 static constexpr int64_t kWarpThreads = 32;
 
-/// How many blocks a processor is to run at once, at least, where threads share
-/// sums and divide in f64, whose division is a call of the assembler's own, or
-/// have several elements. Left to itself it takes 32 to 48 registers for such
-/// kernels, and memory for what doesn't fit into them; so it takes 40 to 90.
+/// The least number of blocks that a multiprocessor is to run at once. It is
+/// set for kernels whose threads share sums and either divide in f64, which is
+/// a call of ptxas' own routine, or compute several elements. By default ptxas
+/// uses 32 to 48 registers for such kernels and spills to memory; with this
+/// bound it uses 40 to 90.
 static constexpr int64_t kBlocksAtOnce = 2;
 
-/// Whether a function has a division or square root of wide numbers.
+/// Returns whether a function has a division or square root in f64.
 static bool dividesWide(LLVM::LLVMFuncOp function) {
   return function
       .walk([](Operation *op) {
@@ -58,7 +60,8 @@ static bool dividesWide(LLVM::LLVMFuncOp function) {
       .wasInterrupted();
 }
 
-/// PTX's names have letters, digits and few signs.
+/// Makes a name valid in PTX, which allows letters, digits and few other
+/// characters.
 static std::string getEntryName(StringRef kernel) {
   kernel.consume_front(names::kKernelPrefix);
   std::string name;
@@ -72,7 +75,7 @@ static std::string getEntryName(StringRef kernel) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Builds what a thread does before and after the kernel's own work.
+/// Builds the code of a thread before and after the kernel's own work.
 class EntryBuilder {
 public:
   EntryBuilder(ModuleOp module, const LoweredKernel &kernel)
@@ -104,7 +107,8 @@ private:
   Value read(Type type) {
     return widen(Register::create(builder, loc, builder.getI32Type()), type);
   }
-  /// Of numbers that are none of them negative, nor is what comes of it.
+  /// Multiplies numbers that aren't negative and whose product doesn't
+  /// overflow.
   Value multiply(Value a, Value b) {
     return LLVM::MulOp::create(builder, loc, a, b, kNeverWraps);
   }
@@ -119,7 +123,7 @@ private:
   void callKernel(LLVM::LLVMFuncOp entry, Value item);
   Block *skipPast(LLVM::LLVMFuncOp entry, Value item);
   int64_t getBlockThreads();
-  /// Whether the threads of a block wait for each other.
+  /// Returns whether the threads of a block wait for each other.
   bool worksTogether() { return getNumber(kBlockThreadsAttrName) > 0; }
   Value findScratch(Value memory, Value copy, Value item);
 
@@ -132,11 +136,11 @@ private:
   Location loc;
   Type indexType;
   int64_t items, blockThreads = 0;
-  ArrayAttr maps; ///< NULL: the kernel has scratch memory
+  ArrayAttr maps; ///< NULL: the kernel has no tensor maps but scratch memory
 };
 } // namespace
 
-/// Whole warps, as few as there is work for.
+/// Returns the threads of a block: whole warps, no more than there is work for.
 int64_t EntryBuilder::getBlockThreads() {
   if (worksTogether())
     return getNumber(kBlockThreadsAttrName);
@@ -171,7 +175,8 @@ LLVM::LLVMFuncOp EntryBuilder::createFunction() {
   return entry;
 }
 
-/// They are in the parameter itself, where hardware reads them.
+/// Passes the tensor maps by value in the parameter itself, where hardware
+/// reads them.
 void EntryBuilder::describeMaps(LLVM::LLVMFuncOp entry, unsigned argument) {
   auto count = static_cast<int64_t>(maps.size());
   auto set = [&](StringRef name, Attribute value) {
@@ -188,7 +193,7 @@ void EntryBuilder::describeMaps(LLVM::LLVMFuncOp entry, unsigned argument) {
   entry->setAttr(kSharedBytesAttrName, callee->getAttr(kSharedBytesAttrName));
 }
 
-/// Each thread of the launch has its own.
+/// Returns the thread's own part of the scratch memory of the launch.
 Value EntryBuilder::findScratch(Value memory, Value copy, Value item) {
   int64_t bytes = getNumber(kScratchBytesAttrName);
   if (bytes == 0)
@@ -211,8 +216,8 @@ void EntryBuilder::callKernel(LLVM::LLVMFuncOp entry, Value item) {
       maps ? Value(entry.getArguments().back())
            : findScratch(entry.getArgument(2 * kernel.buffers), copy, item));
   auto call = LLVM::CallOp::create(builder, loc, callee, arguments);
-  // However long it is: ptxas waits for each product of warp groups in a
-  // function that is called.
+  // Inlined whatever its length: in a function that is called, ptxas waits for
+  // each product of warp groups before the next one.
   call.setAlwaysInline(callee->hasAttr(kWarpGroupsOfAttrName));
 }
 
@@ -230,7 +235,7 @@ LogicalResult EntryBuilder::build() {
   Value item = add(multiply(read<NVVM::BlockIdXOp>(indexType),
                             read<NVVM::BlockDimXOp>(indexType)),
                    read<NVVM::ThreadIdXOp>(indexType));
-  // There are whole blocks of threads that wait for each other.
+  // Threads that wait for each other are always whole blocks.
   Block *end = worksTogether() ? nullptr : skipPast(entry, item);
   callKernel(entry, item);
   if (end) {
@@ -243,7 +248,8 @@ LogicalResult EntryBuilder::build() {
   return success();
 }
 
-/// What follows is for threads that have an item. Returns the block for all.
+/// Branches past the work in threads without an item; what is built next is the
+/// work. Returns the block in which all threads continue.
 Block *EntryBuilder::skipPast(LLVM::LLVMFuncOp entry, Value item) {
   Block *work = &entry.getBody().emplaceBlock();
   Block *end = &entry.getBody().emplaceBlock();
@@ -254,16 +260,18 @@ Block *EntryBuilder::skipPast(LLVM::LLVMFuncOp entry, Value item) {
   return end;
 }
 
-/// Wider ones take two registers, and several instructions where they are
-/// divided. A copy's operand begins at an address, which is always wide.
+/// Returns whether indices of 32 bits suffice. Indices of 64 bits take two
+/// registers, and several instructions for a division. The address at which a
+/// copy's operand begins always has 64 bits.
 static bool hasNarrowIndices(func::FuncOp kernel) {
   auto threads = kernel->getAttrOfType<IntegerAttr>(kItemsAttrName);
   return !kernel->hasAttr(kWideIndicesAttrName) &&
          threads.getInt() <= kMostNarrowElements;
 }
 
-/// Whether both have as many blocks. One that copies by tensor maps has a warp
-/// more in each, and no scratch memory.
+/// Returns whether both have the same number of blocks and of threads and
+/// scratch bytes; a kernel that copies by tensor maps may have another warp in
+/// each block, and no scratch memory.
 static bool isLaunchedLike(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp other) {
   auto get = [](LLVM::LLVMFuncOp function, StringRef name) {
     auto number = function->getAttrOfType<IntegerAttr>(name);
@@ -279,7 +287,7 @@ static bool isLaunchedLike(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp other) {
          (isSame || kernel->hasAttr(kTensorMapsAttrName));
 }
 
-/// How a kernel is launched that copies by tensor maps.
+/// Describes the launch of a kernel that copies by tensor maps.
 static DictionaryAttr describeLaunch(LLVM::LLVMFuncOp kernel) {
   Builder builder(kernel.getContext());
   SmallVector<NamedAttribute> attributes;
@@ -289,8 +297,8 @@ static DictionaryAttr describeLaunch(LLVM::LLVMFuncOp kernel) {
   return builder.getDictionaryAttr(attributes);
 }
 
-/// Shared memory that is asked for at the launch has no size of its own, and
-/// may be more than a kernel has otherwise.
+/// Makes a kernel's shared memory dynamic: the launch says its size, which may
+/// then exceed the limit for static memory.
 static void askForSharedMemory(LLVM::LLVMFuncOp kernel,
                                const SymbolTable &symbols) {
   kernel.walk([&](LLVM::AddressOfOp op) {
@@ -304,8 +312,8 @@ static void askForSharedMemory(LLVM::LLVMFuncOp kernel,
   });
 }
 
-/// An entry point of what is in another kernel's place is in that one's
-/// entry's, which is launched as many times.
+/// Marks the entry point of a kernel that replaces another one with that one's
+/// entry, which has the same grid.
 static LogicalResult markEntries(ModuleOp module) {
   SymbolTable symbols(module);
   auto findEntry = [&](LLVM::LLVMFuncOp kernel) {
@@ -356,7 +364,7 @@ struct ConvertKernelsToNVVMPass
 // A module of their own
 //===----------------------------------------------------------------------===//
 
-/// What an op refers to, and what that refers to, all of the module's own.
+/// Collects the module's symbols that an op refers to, directly or indirectly.
 static void collect(Operation *op, SymbolTable &symbols,
                     llvm::SetVector<Operation *> &found) {
   if (!found.insert(op))
@@ -383,7 +391,7 @@ struct CollectGpuCodePass
         collect(function, symbols, found);
     OpBuilder builder(module.getBody(), module.getBody()->end());
     auto code = ModuleOp::create(builder, module.getLoc(), kGpuModuleName);
-    // In the module's order, which doesn't follow from who refers to whom.
+    // Keeps the module's order, which doesn't depend on who refers to whom.
     for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
       if (found.contains(&op))
         op.moveBefore(code.getBody(), code.getBody()->end());

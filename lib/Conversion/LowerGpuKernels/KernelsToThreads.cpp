@@ -59,7 +59,7 @@ private:
   void store(unsigned result, Value element);
   void put(OpBuilder &b, Location loc, unsigned result, Value element);
   Value getGlobal(arith::ConstantOp constant);
-  /// All threads of each block run, of which there are whole ones.
+  /// Makes all threads of each block run: there are whole blocks only.
   void setBlockThreads(int64_t count) {
     kernel->setAttr(kBlockThreadsAttrName, builder.getI64IntegerAttr(count));
   }
@@ -74,12 +74,12 @@ private:
   OpBuilder builder;
   Block *from, *to = nullptr;
   SmallVector<int64_t> ties;
-  /// Of each result.
+  /// The memory of each result.
   SmallVector<Value> targets;
-  Value item;        ///< the number of an element
-  Value isElement;   ///< not the last one again; NULL: always
-  Value isStoring;   ///< NULL: always
-  int64_t items = 0; ///< elements
+  Value item;        ///< the index of an element
+  Value isElement;   ///< false: it repeats the last element; NULL: always true
+  Value isStoring;   ///< NULL: always true
+  int64_t items = 0; ///< the number of elements
   int64_t threads = 0;
   SharedMemory shared;
 };
@@ -99,7 +99,8 @@ LogicalResult KernelThreader::findTies() {
          << kTiesAttrName << " a result, -1 or an argument";
 }
 
-/// Of what a thread has one element of, too, the number may be asked for.
+/// Notes whether indices need 64 bits. Tensors count even if a thread computes
+/// only one element of them, as its index may be needed.
 void KernelThreader::noteWideIndices() {
   auto isLarge = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -109,7 +110,7 @@ void KernelThreader::noteWideIndices() {
   bool isWide = llvm::any_of(kernel.getArgumentTypes(), isLarge);
   kernel.walk([&](Operation *op) {
     isWide |= llvm::any_of(op->getResultTypes(), isLarge);
-    // A sum's terms have numbers, too.
+    // The terms of a sum have indices, too.
     if (auto generic = dyn_cast<linalg::GenericOp>(op))
       isWide |= countTerms(generic) > kMostNarrowElements;
   });
@@ -117,13 +118,14 @@ void KernelThreader::noteWideIndices() {
     kernel->setAttr(kWideIndicesAttrName, builder.getUnitAttr());
 }
 
-/// Memory of arguments, then of results that overwrite none, the element's
-/// number and scratch memory.
+/// Makes the thread's function. Its arguments are the memory of the kernel's
+/// arguments, then that of results that don't overwrite one, the element's
+/// index and scratch memory.
 void KernelThreader::makeBlock() {
   to = &kernel.getBody().emplaceBlock();
   auto add = [&](Type type, Location loc) -> Value {
     auto tensor = cast<RankedTensorType>(type);
-    // What has no elements may have no strides, either.
+    // A tensor without elements may have no strides, either.
     SmallVector<int64_t> shape = {0};
     if (tensor.getNumElements() > 0)
       shape.assign(tensor.getShape().begin(), tensor.getShape().end());
@@ -165,8 +167,8 @@ ElementPuller KernelThreader::makePuller() {
   return puller;
 }
 
-/// Threads that add up a sum together have the same element, which the first of
-/// them stores.
+/// Threads that add up a sum together compute the same element, which the first
+/// of them stores.
 SumLanes KernelThreader::placeLanes(ElementPuller &puller, int64_t lanes) {
   AffineExpr number = builder.getAffineDimExpr(0);
   bool areInside = kernel->hasAttr(kLanesInsideAttrName);
@@ -195,8 +197,8 @@ SumLanes KernelThreader::placeLanes(ElementPuller &puller, int64_t lanes) {
   return {&shared, lane, slot, areInside ? 1 : elements, kSumThreads};
 }
 
-/// All elements are computed before one is stored: a result may lie where an
-/// argument does.
+/// Computes one element of each result. All are computed before one is stored,
+/// as a result may overwrite an argument.
 LogicalResult KernelThreader::computeElements() {
   ElementPuller puller = makePuller();
   threads = items;
@@ -231,7 +233,7 @@ LogicalResult KernelThreader::computeElements() {
   return success();
 }
 
-/// Neighbours along the last axis, of each result as many.
+/// Computes `count` neighbours along the last axis of each result.
 LogicalResult KernelThreader::computeRuns(int64_t count) {
   ElementPuller puller = makePuller();
   threads = items = items / count;
@@ -264,7 +266,7 @@ LogicalResult KernelThreader::computeRuns(int64_t count) {
   return success();
 }
 
-/// The indices of an element of a row.
+/// Returns the indices of an element of a row.
 static SmallVector<Value> placeInRow(ElementPuller &puller, OpBuilder &builder,
                                      ArrayRef<int64_t> shape,
                                      ArrayRef<int64_t> axes,
@@ -285,9 +287,9 @@ static SmallVector<Value> placeInRow(ElementPuller &puller, OpBuilder &builder,
   return indices;
 }
 
-/// What belongs to the elements of a row, which the row's threads go through,
-/// `count` neighbours at a time; before them, what doesn't depend on where in
-/// the row an element is. All are computed before one is stored.
+/// Computes a row's elements: the row's threads run through them, `count`
+/// neighbours at a time, after the values that don't depend on the position in
+/// the row. All are computed before one is stored.
 LogicalResult KernelThreader::computeRowElements(ElementPuller &puller,
                                                  const KernelRows &rows,
                                                  ArrayRef<Value> row,
@@ -325,8 +327,8 @@ LogicalResult KernelThreader::computeRowElements(ElementPuller &puller,
   return success();
 }
 
-/// A row at a time. Its sums stand before the loop over its elements, as they
-/// don't depend on where in the row one is.
+/// Computes a row at a time. Its sums are built before the loop over its
+/// elements, as they don't depend on the position in the row.
 LogicalResult KernelThreader::computeRows(const KernelRows &rows) {
   ElementPuller puller = makePuller();
   threads = items = llvm::product_of(rows.shape);
@@ -362,7 +364,7 @@ LogicalResult KernelThreader::computeRows(const KernelRows &rows) {
   return success();
 }
 
-/// One of the row's threads does.
+/// Stores a result with one element a row; one of the row's threads does so.
 void KernelThreader::storeOfRow(unsigned result, Value element,
                                 ArrayRef<Value> indices) {
   Location loc = element.getLoc();
@@ -414,7 +416,7 @@ LogicalResult KernelThreader::computeTiles(const KernelProduct &product,
       .build(store);
 }
 
-/// Maps are where scratch memory is otherwise.
+/// The kernel's argument of scratch memory holds its tensor maps instead.
 LogicalResult KernelThreader::computeSpecialized(
     const KernelProduct &product, const WarpSpecialization &specialization,
     ElementPuller &puller, PartSums::Store store) {
@@ -496,7 +498,7 @@ LogicalResult KernelThreader::build() {
     tile = ProductTile::get(product->op);
   if (kernel->hasAttr(kWarpGroupsOfAttrName) && !tile)
     return refuseWarpGroups();
-  // What is true of another kernel than this one.
+  // These attributes describe the kernel that this one replaces.
   for (StringRef name :
        {kTensorMapsAttrName, kSharedBytesAttrName, kWarpGroupLaunchAttrName})
     kernel->removeAttr(name);

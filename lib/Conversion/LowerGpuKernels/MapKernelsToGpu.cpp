@@ -1,8 +1,8 @@
-//===- MapKernelsToGpu.cpp - What threads and blocks compute --------------===//
+//===- MapKernelsToGpu.cpp - How threads and blocks share the work --------===//
 //
-// The parts in which an op's terms are added up decide on bits: they follow
-// from the op alone, as it is for one copy, and not from the kernel that it is
-// in. Who adds them up follows from the kernel.
+// The parts in which an op's terms are added up change its bits: they are
+// chosen from the op alone, as it is for one copy, and not from its kernel.
+// Which threads add them up depends on the kernel.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Conversion/LowerGpuKernels.h"
@@ -28,8 +28,8 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// A GPU as the choices see it, and for how many copies they are made: an A100
-/// or H100 runs about so many threads at once.
+/// The GPU, and the number of copies, for which choices are made: an A100 or
+/// H100 runs about this many threads at once.
 static constexpr int64_t kThreadsAtOnce = 128 * 1024;
 static constexpr int64_t kCopies = 4;
 
@@ -61,10 +61,9 @@ int64_t ProductTile::countSteps(int64_t termCount) const {
 }
 
 namespace {
-/// A tile, which part of what a processor can do one block alone gets out of it
-/// while it waits for memory, which part several do, and how many groups of
-/// threads there can be: as many as leave each thread the registers for its
-/// sums.
+/// A tile; the fraction of a multiprocessor's peak that a single block reaches,
+/// as it waits for memory, and the one that several blocks reach together; and
+/// the most groups of threads, as each thread needs registers for its sums.
 struct TileChoice {
   ProductTile tile;
   double alone, together;
@@ -72,10 +71,10 @@ struct TileChoice {
 };
 } // namespace
 
-/// Processors of an A100 or H100, about.
+/// The multiprocessors of an A100 or H100, approximately.
 static constexpr int64_t kProcessors = 128;
 
-/// Measured on an H200, in shares of its peak, convolutions among them.
+/// Fractions of the peak were measured on an H200; convolutions are included.
 static constexpr TileChoice kTiles[] = {
     {{128, 128, 8, 8, 8}, 0.4, 0.75, 1}, {{128, 64, 16, 8, 4}, 0.22, 0.5, 1},
     {{64, 128, 16, 4, 8}, 0.22, 0.5, 1}, {{64, 64, 16, 4, 4}, 0.13, 0.3, 2},
@@ -83,13 +82,13 @@ static constexpr TileChoice kTiles[] = {
     {{32, 32, 32, 2, 2}, 0.04, 0.13, 4}, {{64, 16, 32, 4, 1}, 0.03, 0.1, 4},
     {{16, 64, 32, 1, 4}, 0.03, 0.1, 4},  {{16, 16, 32, 1, 1}, 0.015, 0.05, 4}};
 
-/// Where tiles are tested: several of them for what is small, and little code.
+/// The tiles for tests: small products have several of them, and little code.
 static constexpr TileChoice kTestTiles[] = {{{8, 8, 4, 2, 2}, 1, 1, 4}};
 static constexpr TileChoice kTestPartTiles[] = {{{32, 8, 4, 2, 2}, 1, 1, 4},
                                                 {{8, 32, 4, 2, 2}, 1, 1, 4}};
 
-/// The same on tensor cores, in words of terms; at least a step of these is a
-/// group's.
+/// The tiles on tensor cores, whose terms are counted in words; a group has at
+/// least one step of these.
 static constexpr TileChoice kTensorTiles[] = {
     {{128, 128, 16, 8, 8}, 0.4, 0.75, 1}, {{128, 64, 16, 4, 8}, 0.25, 0.5, 1},
     {{64, 128, 16, 4, 8}, 0.25, 0.5, 1},  {{64, 64, 16, 4, 4}, 0.15, 0.35, 2},
@@ -102,11 +101,11 @@ static constexpr TileChoice kTensorTestTiles[] = {
 static constexpr TileChoice kTensorTestPartTiles[] = {
     {{32, 16, 32, 2, 2}, 1, 1, 4}, {{16, 32, 32, 2, 2}, 1, 1, 4}};
 
-/// Products below which threads of their own are as good.
+/// The number of products below which independent threads are as good as tiles.
 static constexpr int64_t kFewProducts = 1 << 14;
 
-/// How long a product takes, where each processor multiplies and adds once in a
-/// unit of time.
+/// Estimates the time of a product, where each multiprocessor does one
+/// multiply-add in a unit of time.
 static double estimateTime(const TileChoice &choice,
                            const KernelProduct &product) {
   const ProductTile &tile = choice.tile;
@@ -119,8 +118,9 @@ static double estimateTime(const TileChoice &choice,
                             1 / std::min(alone, choice.together));
 }
 
-/// Sums of parts are added in the end, so that how many there are decides on
-/// bits. Groups have less terms at a time, so that all fit into shared memory.
+/// Chooses the number of groups. Their sums are added at the end, so that this
+/// number changes bits. With more groups there are fewer terms at a time, so
+/// that all fit into shared memory.
 static void chooseGroups(TileChoice &choice, const KernelProduct &product,
                          int64_t leastTerms, bool always) {
   constexpr int64_t kTermsOfGroup = 64;
@@ -157,8 +157,9 @@ static bool hasWholeParts(const ProductTile &tile,
                                0;
 }
 
-/// The best tile with whole parts in it that adds up terms in the same parts,
-/// so that the product's bits are the same; the same tile where it has them.
+/// Returns the best tile that contains whole parts and adds up terms in the
+/// same order as `tile`, so that the product's bits are the same; `tile` itself
+/// if it has whole parts.
 static std::optional<ProductTile> findForParts(const ProductTile &tile,
                                                const KernelProduct &product,
                                                bool onTensorCores, bool isWide,
@@ -202,8 +203,8 @@ std::optional<ProductTile> ProductTile::choose(const KernelProduct &product,
   double least = 0;
   for (TileChoice choice : getChoices(factors.has_value(), always)) {
     ProductTile &tile = choice.tile;
-    // Sums of a thread stay in registers, and so does what it reads of a step's
-    // terms; wide ones take two.
+    // A thread's sums stay in registers, and so do its operands of a term; f64
+    // ones take two registers each.
     if (isWide && tile.threadRows * tile.threadColumns > 16)
       continue;
     constexpr int64_t kMostWideTerms = 16;
@@ -229,11 +230,11 @@ std::optional<ProductTile> ProductTile::choose(const KernelProduct &product,
 // Sums
 //===----------------------------------------------------------------------===//
 
-/// Terms that a thread adds at least.
+/// The least number of terms that a thread adds.
 static constexpr int64_t kTermsOfThread = 8;
 
-/// Whether threads get to a sum together: its elements are asked for one by
-/// one, without conditions.
+/// Returns whether all threads get to a sum together: its elements are asked
+/// for one by one, without conditions.
 static bool isAskedByAll(linalg::GenericOp op) {
   llvm::SmallDenseSet<Operation *> readers = {op};
   for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
@@ -251,7 +252,7 @@ static bool isAskedByAll(linalg::GenericOp op) {
   return true;
 }
 
-/// Whether neighbouring terms are neighbours in the first operand.
+/// Returns whether neighbouring terms are neighbours in the first operand.
 static bool hasTermsLast(linalg::GenericOp op) {
   AffineMap map = op.getIndexingMapsArray().front();
   std::optional<unsigned> term;
@@ -262,16 +263,17 @@ static bool hasTermsLast(linalg::GenericOp op) {
          map.getResults().back().isFunctionOfDim(*term);
 }
 
-/// How many elements of a sum's type a thread may read at once, 1 where they
-/// are computed one by one. Whoever makes the terms doesn't choose that type.
+/// Returns how many elements of a sum's type a thread may read at once; 1 if
+/// they are computed one by one. The sum's type is used, as it doesn't depend
+/// on the kernel that makes the terms.
 static int64_t countAtOnce(linalg::GenericOp op) {
   Type type = getElementTypeOrSelf(op->getResult(0).getType());
   unsigned bits = type.getIntOrFloatBitWidth();
   return bits < 32 || !computesRuns(op) ? 1 : kAccessBytes * 8 / bits;
 }
 
-/// Of how many neighbouring sums a thread may have a term each at a time, which
-/// it reads at once.
+/// Returns the number of neighbouring sums of which a thread may have one term
+/// each at a time, which it reads at once.
 static int64_t countNeighbours(linalg::GenericOp op) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   if (type.getRank() == 0 || hasTermsLast(op))
@@ -280,7 +282,7 @@ static int64_t countNeighbours(linalg::GenericOp op) {
   return type.getShape().back() % count == 0 ? count : 1;
 }
 
-/// How many threads share one of an op's sums; 1: each has its own.
+/// Chooses how many threads share one of an op's sums; 1: each has its own.
 static int64_t chooseLanes(linalg::GenericOp op, bool always) {
   int64_t ofThread = always ? 1 : kTermsOfThread, terms = countTerms(op);
   if (op->getNumResults() != 1 || !findCombiner(op, 0) || terms < 4 * ofThread)
@@ -289,17 +291,18 @@ static int64_t chooseLanes(linalg::GenericOp op, bool always) {
       cast<RankedTensorType>(op->getResult(0).getType()).getNumElements(), 1);
   int64_t neighbours = countNeighbours(op);
   int64_t wanted = kThreadsAtOnce * neighbours / kCopies / sums;
-  // A warp reads neighbours.
+  // A warp should read neighbours.
   if (hasTermsLast(op))
     wanted = std::max<int64_t>(wanted, 32);
-  // Of each row a block reads 32 bytes at least, which memory gives at once.
+  // A block should read at least 32 bytes of each row, which memory delivers at
+  // once.
   int64_t most = neighbours > 1 ? kSumThreads / 2 : kSumThreads;
   int64_t lanes = std::min({wanted, terms / ofThread, most});
   return lanes < 4 ? 1 : llvm::bit_floor<uint64_t>(lanes);
 }
 
-/// How many neighbouring terms a lane takes at a time: as many as it may read
-/// at once, where rows of terms are as many of them.
+/// Chooses how many neighbouring terms a lane takes at a time: as many as it
+/// may read at once, if that divides the rows of terms.
 static int64_t chooseUnit(linalg::GenericOp op, int64_t lanes) {
   SmallVector<unsigned> terms;
   op.getReductionDims(terms);
@@ -310,7 +313,7 @@ static int64_t chooseUnit(linalg::GenericOp op, int64_t lanes) {
   return isWhole && lanes * unit <= countTerms(op) ? unit : 1;
 }
 
-/// Says of each sum in which parts its terms are added.
+/// Marks each sum with the parts in which its terms are added.
 static void markSums(func::FuncOp kernel, bool always) {
   Builder builder(kernel.getContext());
   std::optional<KernelProduct> ofParts;
@@ -337,7 +340,8 @@ static void markSums(func::FuncOp kernel, bool always) {
   }
 }
 
-/// Lets threads add up a kernel's sums together, if all get to them.
+/// Lets threads add up a kernel's sums together, if all of them get to the
+/// sums.
 static void shareSums(func::FuncOp kernel) {
   linalg::GenericOp widest;
   int64_t most = 1;

@@ -1,7 +1,7 @@
-//===- MovedRuns.cpp - Which neighbours neighbours are --------------------===//
+//===- MovedRuns.cpp - Runs of moved elements -----------------------------===//
 //
-// Neighbours of a tensor that is padded, sliced, transposed or reshaped are
-// mostly neighbours of what it is made of: all of them under one condition.
+// Neighbours in a tensor that is padded, sliced, transposed or reshaped are
+// mostly neighbours in its source, too, all of them under one condition.
 //===----------------------------------------------------------------------===//
 
 #include "ElementPlaces.h"
@@ -22,7 +22,7 @@ bool ElementPuller::isWhole(Value tensor, const Run &run) {
          llvm::isPowerOf2_64(run.count);
 }
 
-/// Vectors of single bits are packed, memory isn't.
+/// Vectors of single bits would be packed, while memory isn't.
 bool ElementPuller::isReadTogether(Value tensor, const Run &run) {
   auto type = cast<RankedTensorType>(tensor.getType());
   return run.axis + 1 == static_cast<unsigned>(type.getRank()) &&
@@ -33,7 +33,7 @@ bool ElementPuller::isReadTogether(Value tensor, const Run &run) {
 // One op
 //===----------------------------------------------------------------------===//
 
-/// Padding along other axes is a condition of all of the run.
+/// Padding along other axes is one condition for the whole run.
 FailureOr<std::optional<ElementPuller::MovedRun>>
 ElementPuller::movePaddedRun(tensor::PadOp op, const Run &run) {
   Value padding = op.getConstantPaddingValue();
@@ -50,7 +50,7 @@ ElementPuller::movePaddedRun(tensor::PadOp op, const Run &run) {
                                 padding});
 }
 
-/// The axis of its source that a slice's axis is a part of.
+/// Returns the axis of the source to which a slice's axis belongs.
 static unsigned findSourceAxis(tensor::ExtractSliceOp op, unsigned axis) {
   llvm::SmallBitVector dropped = op.getDroppedDims();
   unsigned source = 0;
@@ -59,7 +59,8 @@ static unsigned findSourceAxis(tensor::ExtractSliceOp op, unsigned axis) {
   return source;
 }
 
-/// Where a slice begins with a run of its source, its runs are runs of that.
+/// If a slice begins at a multiple of a run's length, its runs are runs of the
+/// source.
 FailureOr<std::optional<ElementPuller::MovedRun>>
 ElementPuller::moveSlicedRun(tensor::ExtractSliceOp op, const Run &run) {
   unsigned axis = findSourceAxis(op, run.axis);
@@ -76,8 +77,8 @@ ElementPuller::moveSlicedRun(tensor::ExtractSliceOp op, const Run &run) {
       MovedRun{op.getSource(), {*from, axis, run.count}, Value(), Value()});
 }
 
-/// Where all of the axis is inserted, all of a run is or nothing. What it is
-/// inserted into is constant, as padding is.
+/// If the whole axis is inserted, either all of a run is inserted or nothing.
+/// The destination has to be constant, like padding.
 FailureOr<std::optional<ElementPuller::MovedRun>>
 ElementPuller::moveInsertedRun(tensor::InsertSliceOp op, const Run &run) {
   auto fill = op.getDest().getDefiningOp<linalg::FillOp>();
@@ -95,7 +96,7 @@ ElementPuller::moveInsertedRun(tensor::InsertSliceOp op, const Run &run) {
                                 fill.getInputs().front()});
 }
 
-/// The last axis of a group that has more than one element.
+/// Returns the last axis of a group that has more than one element.
 static std::optional<int64_t> findInnermost(ArrayRef<int64_t> group,
                                             ArrayRef<int64_t> shape) {
   for (int64_t axis : llvm::reverse(group))
@@ -120,7 +121,7 @@ ElementPuller::moveReshapedRun(Reshape op, const Run &run) {
     if (!collapses && *inner == static_cast<int64_t>(run.axis))
       axis = number;
   }
-  // A row of the source goes on as far as the run does.
+  // A row of the source has to consist of whole runs.
   if (!axis || op.getSrcType().getDimSize(*axis) % run.count != 0)
     return std::nullopt;
   SmallVector<Value> from;
@@ -160,7 +161,7 @@ ElementPuller::moveRun(Value tensor, const Run &run) {
 }
 
 //===----------------------------------------------------------------------===//
-// Where they lie
+// Places of runs
 //===----------------------------------------------------------------------===//
 
 std::optional<ElementPuller::RunLoops>

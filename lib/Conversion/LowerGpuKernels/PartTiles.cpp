@@ -46,7 +46,8 @@ hfta::buildWhere(OpBuilder &builder, ElementPuller &puller, Block *block,
   return built;
 }
 
-/// Builds a loop from a thread's number on, in steps of all of them.
+/// Builds a loop that starts at a thread's index, in steps of the number of
+/// threads.
 static LogicalResult
 buildLoop(OpBuilder &builder, ElementPuller &puller, Block *block, Value thread,
           int64_t count, int64_t threads,
@@ -107,8 +108,8 @@ LogicalResult PartSums::build(Block *block, ValueRange memories,
           return add(last, part, column, own, store);
         });
       });
-  // What is added up may be of the view's own shape: elements of further
-  // columns are computed, not read from this memory.
+  // Elements that are added up may have the view's own shape: elements of other
+  // columns are then computed, not read from this memory.
   for (const KernelParts::Summed &summed : parts.summed)
     puller.place(summed.view, Value());
   return built;
@@ -119,14 +120,14 @@ LogicalResult PartSums::build(Block *block, ValueRange memories,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Parts and columns of a block.
+/// The parts and columns of a block.
 struct TileSize {
   int64_t parts, columns;
 };
 } // namespace
 
-/// Enough elements for all threads, and rows of whole 128 bytes where there are
-/// as many columns.
+/// Chooses a tile with enough elements for all threads, and with rows of whole
+/// 128 bytes if there are as many columns.
 static TileSize chooseSize(const KernelParts &parts) {
   constexpr int64_t kColumns = 32, kElements = 2048, kBytes = 32 * 1024;
   int64_t bytes = 0;
@@ -143,14 +144,15 @@ static TileSize chooseSize(const KernelParts &parts) {
   return size;
 }
 
-/// As many neighbours as are 16 bytes of all that is stored or kept.
+/// Chooses how many neighbours a thread computes: 16 bytes of whatever is
+/// stored or kept.
 static int64_t chooseRun(const KernelParts &parts, ValueRange results,
                          int64_t tileColumns) {
   int64_t run = kAccessBytes / 4;
   auto add = [&](Value tensor) {
     unsigned bits =
         getElementTypeOrSelf(tensor.getType()).getIntOrFloatBitWidth();
-    // Vectors of single bits are packed, memory isn't.
+    // Vectors of single bits would be packed, while memory isn't.
     run = bits < 8 ? 1 : std::min<int64_t>(run, kAccessBytes * 8 / bits);
   };
   for (const KernelParts::Summed &summed : parts.summed)
@@ -192,8 +194,8 @@ PartTiles::PartTiles(OpBuilder &builder, Block *block, ElementPuller &puller,
   firstColumn = puller.apply(tile % columnTiles * tileColumns, thread);
 }
 
-/// Of one row neighbours. All are computed before one is stored: a result may
-/// lie where an argument does.
+/// Computes neighbours of one row. All are computed before one is stored, as a
+/// result may overwrite an argument.
 LogicalResult PartTiles::computeInside(Value row, Value column) {
   AffineExpr d0, d1;
   bindDims(builder.getContext(), d0, d1);
@@ -234,7 +236,7 @@ LogicalResult PartTiles::computeInside(Value row, Value column) {
   return success();
 }
 
-/// Neighbouring threads have neighbours in memory.
+/// Neighbouring threads compute neighbours in memory.
 LogicalResult PartTiles::computeElements(Value number) {
   AffineExpr d0, d1;
   bindDims(builder.getContext(), d0, d1);
@@ -256,8 +258,8 @@ LogicalResult PartTiles::computeElements(Value number) {
 }
 
 LogicalResult PartTiles::build() {
-  // Where several parts are read at once, a row more each has them in other
-  // banks.
+  // If several parts are read at once, an additional row for each part puts
+  // them into different banks.
   int64_t rows = parts.length + (tileColumns < 32 ? 1 : 0);
   for (const KernelParts::Summed &summed : parts.summed)
     memories.push_back(

@@ -1,9 +1,9 @@
 //===- PartTiles.h - Elements and their sums, tile by tile ------*- C++ -*-===//
 //
 // A block of threads computes a tile of a tensor, rows of whole parts and some
-// columns, stores it where the kernel does, and keeps it in memory that the
-// threads share. From there each column of a part is added up by one thread, so
-// that its sum is that of its rows, one after the other, whoever made them.
+// columns. It stores the tile where the kernel does, and keeps it in shared
+// memory. From there each column of a part is added up by one thread, so that
+// the rows are added one after the other, whichever threads made them.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_PARTTILES_H
@@ -14,31 +14,31 @@
 
 namespace mlir::hfta {
 
-// What threads do of a tile, at the end of a block; a NULL condition holds
-// always.
+// The functions below build at the end of a block; a NULL condition always
+// holds.
 
-/// Whether a number, of which a tile may have some beyond the last one, is
-/// below an end; NULL where it has none.
+/// Builds the condition that `number`, which may be beyond the last one in the
+/// last tile, is below `end`; NULL if tiles divide the range.
 Value isBelow(OpBuilder &builder, ElementPuller &puller, Block *block,
               Value number, int64_t tile, int64_t end);
-/// Of two conditions.
+/// Builds the conjunction of two conditions.
 Value both(OpBuilder &builder, Block *block, Value one, Value other);
-/// Builds in the block, or in a branch of it where there is a condition.
+/// Builds in the block, or in a branch of it if there is a condition.
 LogicalResult buildWhere(OpBuilder &builder, ElementPuller &puller,
                          Block *block, Value condition,
                          llvm::function_ref<LogicalResult(Block *)> build);
 
-/// Where the sums of a tile belong.
+/// The place of a tile's sums.
 struct PartPlace {
-  Value part, column; ///< in the kernel's results
-  Value isInside;     ///< whether there are such; NULL: always
+  Value part, column; ///< the indices in the kernel's results
+  Value isInside;     ///< whether there is such a place; NULL: always true
 };
 
-/// Adds up the parts of some columns of a tile, which are in shared memory. Of
-/// each tensor this is [part, row, column], at least so many of them; the
-/// threads of a block, of which `thread` is one, have a column of a part each.
-/// `place` says where a tile's part and column belong, and builds that at the
-/// end of a block; `store` gets a result's element.
+/// Adds up the parts of some columns of a tile, which is in shared memory: for
+/// each tensor as [part, row, column], with at least `tileParts` and
+/// `tileColumns` of these. Each of the block's threads has one column of a part
+/// at a time. `place` builds, at the end of a block, where a tile's part and
+/// column belong; `store` stores a result's element.
 class PartSums {
 public:
   using Place =
@@ -50,8 +50,8 @@ public:
            ValueRange results)
       : builder(builder), puller(puller), parts(parts), results(results) {}
 
-  /// At the end of a block that all threads go through, before which they have
-  /// waited for each other.
+  /// Builds at the end of a block that all threads run, after they have waited
+  /// for each other.
   LogicalResult build(Block *block, ValueRange memories, int64_t tileParts,
                       int64_t tileColumns, Value thread, int64_t threads,
                       Place place, Store store);
@@ -66,8 +66,8 @@ private:
   ValueRange results;
 };
 
-/// Builds what a thread does of tiles that each thread computes elements of,
-/// one by one.
+/// Builds the code of a thread for tiles whose elements threads compute one by
+/// one.
 class PartTiles {
 public:
   PartTiles(OpBuilder &builder, Block *block, ElementPuller &puller,
@@ -90,9 +90,9 @@ private:
   const KernelParts &parts;
   ValueRange results, targets;
   Location loc;
-  int64_t tileParts, tileColumns; ///< of a block
-  int64_t run;                    ///< neighbouring columns at a time
-  Value thread;                   ///< of the block
+  int64_t tileParts, tileColumns; ///< the parts and columns of a block
+  int64_t run;  ///< neighbouring columns that are computed at a time
+  Value thread; ///< the thread's index in the block
   Value firstPart, firstColumn;
   SmallVector<Value> memories;
 };

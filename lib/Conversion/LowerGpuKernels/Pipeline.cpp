@@ -10,7 +10,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// From kernels on tensors to loops on memory that do a thread's work.
+/// Adds the passes from kernels on tensors to loops on memory that do a
+/// thread's work.
 static void addThreads(OpPassManager &pm, bool alwaysTogether,
                        bool warpGroups) {
   HftaMatricesToLoopsOptions matrices;

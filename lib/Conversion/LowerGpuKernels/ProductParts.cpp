@@ -1,9 +1,9 @@
 //===- ProductParts.cpp - Sums of parts of a product's elements -----------===//
 //
-// Threads of a block have elements of a tile wherever it suits the product. So
-// that each column of a part is added up in the order of its rows, they are put
-// into shared memory, which is free once all terms are added: the columns of a
-// tile some at a time, as many of each thread.
+// The threads of a block have the elements of a tile as it suits the product.
+// To add up each column of a part in the order of its rows, they are stored in
+// shared memory, which is free once all terms are added: some of each thread's
+// columns at a time.
 //===----------------------------------------------------------------------===//
 
 #include "ProductTiles.h"
@@ -13,11 +13,12 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Threads that store neighbouring rows, and those that read neighbouring
-/// columns, get to different banks.
+/// Elements of padding that keep threads from bank conflicts when they store
+/// neighbouring rows or read neighbouring columns.
 static constexpr int64_t kPadding = 4;
 
-/// Of a tile, of which each thread's columns are kept so many at a time.
+/// Returns the shape of a tile's elements in shared memory, with `count` of
+/// each thread's columns.
 static SmallVector<int64_t> getKeptShape(const KernelProduct &product,
                                          const ProductTile &tile,
                                          int64_t count) {
@@ -43,7 +44,8 @@ int64_t ProductTiles::countKeptBytes(const KernelProduct &product,
   return bytes;
 }
 
-/// As many columns at a time as fit where operands were, or into little more.
+/// Keeps as many columns at a time as fit into the operands' memory, or into a
+/// little more.
 void ProductTiles::shareParts() {
   constexpr int64_t kBytes = 20 * 1024;
   kept.rows = product.hasPartsOfRows ? 0 : 1;

@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Neighbouring elements that a thread reads of shared memory at once.
+/// Neighbouring elements that a thread reads from shared memory at once.
 static constexpr int64_t kVector = 4;
 
 //===----------------------------------------------------------------------===//
@@ -35,7 +35,7 @@ ProductTiles::ProductTiles(OpBuilder &builder, Block *block,
   sides[1].ofThread = tile.threadColumns;
 }
 
-/// [terms, tile]; rows of it don't begin in the same bank.
+/// Allocates [terms, tile]; padding makes rows begin in different banks.
 void ProductTiles::allocate() {
   for (Side &side : sides)
     side.memory = memory.allocate(
@@ -43,8 +43,8 @@ void ProductTiles::allocate() {
         getElementTypeOrSelf(op->getOperand(side.of->operand).getType()));
 }
 
-/// A block has a tile, whose rows' tiles follow each other less often than
-/// those of columns.
+/// Places the thread: each block has a tile. The column of tiles changes
+/// fastest from block to block, then the row of tiles, then the batch.
 void ProductTiles::placeThread(Value thread) {
   int64_t threads = countBlockThreads();
   int64_t ofGroup = tile.countGroupThreads();
@@ -63,7 +63,7 @@ void ProductTiles::placeThread(Value thread) {
   placeInTile();
 }
 
-/// Neighbouring threads store neighbours.
+/// Neighbouring threads get neighbouring elements of the results.
 void ProductTiles::placeInTile() {
   int64_t rows = tile.rows / tile.threadRows;
   int64_t columns = tile.columns / tile.threadColumns;
@@ -103,7 +103,8 @@ ProductTiles::placeUnit(const Side &side) const {
   return {d0.floorDiv(side.tile) * unit, d0 % side.tile};
 }
 
-/// Nothing is stored of places past the side's end.
+/// Computes where units are. Beyond the side's end the last place is repeated,
+/// whose results aren't stored.
 LogicalResult ProductTiles::prepare(Side &side) {
   int64_t threads = tile.countGroupThreads();
   int64_t units = side.tile * tile.terms / unit;
@@ -159,7 +160,7 @@ Value ProductTiles::isTerm(Value term) {
                                end);
 }
 
-/// Some of a unit's elements, from the first one of a term on.
+/// Computes `count` of a unit's elements, from a term's first one on.
 FailureOr<SmallVector<Value>> ProductTiles::computeRun(const Side &side,
                                                        size_t number,
                                                        Value term,
@@ -174,8 +175,8 @@ FailureOr<SmallVector<Value>> ProductTiles::computeRun(const Side &side,
   return SmallVector<Value>{*element};
 }
 
-/// A unit's elements. Behind the last term there is 0 times -0, which changes
-/// no sum.
+/// Computes a unit's elements. Beyond the last term there is 0 times -0, which
+/// changes no sum.
 LogicalResult ProductTiles::computeUnit(const Side &side, size_t number,
                                         Value step,
                                         SmallVector<Value> &elements) {
@@ -198,7 +199,7 @@ LogicalResult ProductTiles::computeUnit(const Side &side, size_t number,
   return success();
 }
 
-/// A thread's elements of those terms that a step is for.
+/// Computes a thread's elements of the terms of a step.
 FailureOr<SmallVector<Value>> ProductTiles::computeElements(Side &side,
                                                             Value step) {
   SmallVector<Value> elements;
@@ -243,7 +244,8 @@ void ProductTiles::storeElements(Side &side, ArrayRef<Value> elements,
   }
 }
 
-/// A thread has groups of neighbours, one for each number of all threads.
+/// A thread has groups of neighbours, and each group comes after those of all
+/// other threads.
 AffineExpr ProductTiles::getPlaceOf(const Side &side, AffineExpr thread,
                                     AffineExpr number) const {
   int64_t vector = std::min(kVector, side.ofThread);
@@ -257,7 +259,7 @@ Value ProductTiles::getPlace(const Side &side, int64_t number) {
                side.number);
 }
 
-/// The op's body.
+/// Builds the op's body.
 Value ProductTiles::add(Value lhs, Value rhs, Value sum) {
   Block *body = op.getBody();
   IRMapping known;
@@ -306,7 +308,7 @@ int64_t ProductTiles::countSteps() const {
   return tile.countSteps(product.termCount);
 }
 
-/// While the terms of one step are added, those of the next are on their way.
+/// Computes the next step's elements while the terms of a step are added.
 LogicalResult ProductTiles::addAll(SmallVector<Value> &sums) {
   int64_t steps = countSteps();
   Value zero = puller.index(0), one = puller.index(1);
@@ -333,7 +335,7 @@ LogicalResult ProductTiles::addAll(SmallVector<Value> &sums) {
     return failure();
   Value next = apply(d0 + 1, step);
   toEnd();
-  // The last step computes its own elements once more, for nobody.
+  // The last step computes its own elements once more; they aren't used.
   next = arith::MinUIOp::create(builder, loc, next, last);
   std::array<SmallVector<Value>, 2> elements;
   for (auto [side, own] : llvm::zip(sides, elements)) {
@@ -367,8 +369,8 @@ Value ProductTiles::isGroup(int64_t number) {
                                other);
 }
 
-/// Adds some sums of another group to those of the first one; to others', too,
-/// but nobody stores these.
+/// Adds sums of another group to those of the first one. The other groups do
+/// so, too, but their sums aren't stored.
 void ProductTiles::addGroup(int64_t other, ArrayRef<Value> own, Value shared,
                             MutableArrayRef<Value> sums) {
   SmallVector<Value> places;
@@ -388,8 +390,8 @@ void ProductTiles::addGroup(int64_t other, ArrayRef<Value> own, Value shared,
   memory.synchronize(builder, loc);
 }
 
-/// The first group's sums become those of all, some at a time: memory for
-/// operands is free by now, and not much.
+/// Adds the sums of all groups to those of the first one, some at a time: the
+/// operands' memory is free by now, but small.
 void ProductTiles::addGroups(SmallVector<Value> &sums) {
   if (tile.groups == 1)
     return;
@@ -413,8 +415,8 @@ void ProductTiles::addGroups(SmallVector<Value> &sums) {
 // Results
 //===----------------------------------------------------------------------===//
 
-/// All elements are computed before one is stored: a result may lie where an
-/// argument does.
+/// Stores the elements of results. All are computed before one is stored, as a
+/// result may overwrite an argument.
 LogicalResult ProductTiles::storeResult(std::array<int64_t, 2> at, Value row,
                                         Value column, Value sum, Store store) {
   SmallVector<Value> loops(start);

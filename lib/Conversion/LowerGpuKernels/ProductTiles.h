@@ -1,12 +1,13 @@
 //===- ProductTiles.h - Matrix products tile by tile ------------*- C++ -*-===//
 //
-// A block of threads computes a tile of a product, each thread some rows and
-// columns of it. Of both operands so many terms at a time are computed by all
-// threads together, into memory that they share, while the sums of those before
-// are added up. An element's terms are added one after the other, in the order
-// of the op's loops. Where there are few tiles and many terms, so many groups
-// of threads have as many parts of the terms, whose sums are added in order: of
-// a tile these alone decide on bits.
+// A block of threads computes a tile of a product, and each thread some of its
+// rows and columns. All threads together compute a number of terms of both
+// operands at a time and store them in shared memory, while the sums of the
+// previous terms are added up. An element's terms are added one after the
+// other, in the order of the op's loops. If there are few tiles and many terms,
+// several groups of threads have a part of the terms each, and the parts' sums
+// are added in order. The number of groups, and so the parts of the terms, is
+// the only property of a tile that affects the bits.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_PRODUCTTILES_H
@@ -21,40 +22,41 @@
 
 namespace mlir::hfta {
 
-/// What a block, and each of its threads, computes of a product.
+/// The part of a product that a block computes, and that each thread has of it.
 struct ProductTile {
-  int64_t rows, columns, terms;      ///< of a block, and at a time
-  int64_t threadRows, threadColumns; ///< of a thread
-  int64_t groups = 1;                ///< of threads
+  int64_t rows, columns, terms;      ///< a block's; terms at a time
+  int64_t threadRows, threadColumns; ///< a thread's
+  int64_t groups = 1;                ///< the groups of threads
 
   int64_t countGroupThreads() const {
     return rows / threadRows * (columns / threadColumns);
   }
   int64_t countThreads() const { return groups * countGroupThreads(); }
   int64_t countBlocks(const KernelProduct &product) const;
-  /// That each group takes for its part of so many terms.
+  /// Returns the steps of each group, for its part of `termCount` terms.
   int64_t countSteps(int64_t termCount) const;
 
-  /// An attribute of the op.
+  /// The op's attribute that holds the tile.
   static constexpr llvm::StringLiteral kAttrName = "hfta.tile";
   static std::optional<ProductTile> get(linalg::GenericOp op);
   void set(linalg::GenericOp op) const;
-  /// The best one for a product; nothing where threads of their own are as
-  /// good, unless there is always to be one. Follows from the op alone, but for
-  /// a kernel's parts, of which a tile has whole ones: that adds terms up just
-  /// like any other tile for the op.
+  /// Chooses the best tile for a product; nothing if independent threads are as
+  /// good, unless `always`. The choice depends on the op alone, except for a
+  /// kernel's sums of parts: then tiles contain whole parts, and add up terms
+  /// just as the op's tile without parts would.
   static std::optional<ProductTile> choose(const KernelProduct &product,
                                            bool always);
 };
 
-/// Builds what a thread does, of products that each thread adds up by itself.
+/// Builds the code of a thread for products of which each thread adds up its
+/// own sums.
 class ProductTiles {
 public:
   /// Stores a result's element at these indices.
   using Store = PartSums::Store;
 
-  /// `results` are what the kernel returns, `thread` the thread's number among
-  /// all of the launch.
+  /// `results` are the values that the kernel returns, `thread` is the thread's
+  /// index in the whole launch.
   ProductTiles(OpBuilder &builder, Block *block, ElementPuller &puller,
                SharedMemory &memory, const KernelProduct &product,
                const ProductTile &tile, ValueRange results, Value thread);
@@ -64,20 +66,20 @@ public:
   LogicalResult build(Store store);
 
 protected:
-  /// One operand's part in it.
+  /// An operand's part in the tile.
   struct Side {
     const ProductSide *of;
     int64_t tile, ofThread;
-    Value first;  ///< row, or column, of the tile
-    Value number; ///< of the thread along this side
-    Value memory; ///< of each group the elements of so many steps
+    Value first;  ///< the tile's first row, or column
+    Value number; ///< the thread's index along this side
+    Value memory; ///< elements of `buffers` steps for each group
     int64_t buffers = 2;
-    /// Whether the elements come by copies, which the threads begin for all
-    /// buffers but the one whose terms they add.
+    /// Whether the elements are copied asynchronously: threads begin the copies
+    /// into all buffers except the one whose terms they add.
     bool isCopied = false;
-    /// Of each unit that a thread computes at a time: its first term and its
-    /// first place on the side, in the tile; and the loops' numbers that don't
-    /// depend on the term.
+    /// For each unit that the thread computes: its first term and its first
+    /// place on the side, within the tile; and the indices of the loops, as far
+    /// as they don't depend on the term.
     SmallVector<Value> terms, places;
     SmallVector<SmallVector<Value>> loops;
     /// The loop along which a unit's elements are neighbouring places of one
@@ -85,84 +87,84 @@ protected:
     std::optional<unsigned> along;
   };
 
-  /// Memory of both sides.
+  /// Allocates the shared memory of both sides.
   virtual void allocate();
-  /// Which rows and columns of the tile a thread has.
+  /// Finds out which rows and columns of the tile the thread has.
   virtual void placeInTile();
-  /// Where a thread's element of this number lies on a side of the tile.
+  /// Returns the place of the thread's element `number` on a side of the tile.
   virtual Value getPlace(const Side &side, int64_t number);
-  /// The same of any thread, by its number among those along the side, which is
-  /// the next one for this thread.
+  /// As getPlace, for any thread, given by its index along the side; getNumber
+  /// returns that index for this thread.
   virtual AffineExpr getPlaceOf(const Side &side, AffineExpr thread,
                                 AffineExpr number) const;
   virtual Value getNumber(const Side &side) { return side.number; }
-  /// Stores a unit of elements, with this builder.
+  /// Builds the store of a unit's elements with this builder.
   virtual void storeUnit(OpBuilder &b, const Side &side, size_t number,
                          ArrayRef<Value> elements, Value buffer);
-  /// Begins to add a step's terms to the sums, as far as threads needn't wait
-  /// for it.
+  /// Begins to add a step's terms to the sums, as far as that needs no waiting.
   virtual void beginTerms(Value /*step*/, ArrayRef<Value> /*sums*/) {}
   /// Adds a step's terms, which are in one buffer of each side, to the sums.
   virtual SmallVector<Value> addTerms(Value step, ArrayRef<Value> sums);
-  /// Of each side the buffer that has a step's terms.
+  /// Returns the buffer of each side that has a step's terms.
   std::array<Value, 2> findBuffers(Value step);
-  /// Finds out where a side's units are.
+  /// Computes where a side's units are.
   virtual LogicalResult prepare(Side &side);
-  /// Of the threads that `countThreads` says, or more.
+  /// Returns the threads of a block: `countThreads` of the tile, or more.
   virtual int64_t countBlockThreads() const { return tile.countThreads(); }
-  /// The sums, then what is stored of them.
+  /// Computes the sums, then the results that are stored.
   virtual LogicalResult compute(Store store);
-  /// All steps' terms.
+  /// Adds the terms of all steps.
   virtual LogicalResult addAll(SmallVector<Value> &sums);
-  // Of sides that are copied: begins with the first steps, goes on while a step
-  // is computed, and waits for what the next one needs.
+  // Asynchronous copies of sides: the first steps' ones are begun, more are
+  // begun while a step is computed, and threads wait for those that the next
+  // step needs.
   virtual LogicalResult beginCopies() { return success(); }
   virtual LogicalResult continueCopies(Value /*step*/) { return success(); }
   virtual void waitForCopies() {}
 
-  /// Of shared memory, for a product with sums of parts: while each thread's
-  /// columns are kept so many at a time.
+  /// Returns the bytes of shared memory that sums of parts need, if `count` of
+  /// each thread's columns are kept at a time.
   static int64_t countKeptBytes(const KernelProduct &product,
                                 const ProductTile &tile, int64_t count);
 
   Value apply(AffineExpr expression, ArrayRef<Value> operands) {
     return puller.apply(expression, operands);
   }
-  /// The numbers of several loops, of which the last one moves fastest.
+  /// Sets the indices of several loops from their joint number; the last loop
+  /// moves fastest.
   void setLoops(SmallVector<Value> &loops, ArrayRef<unsigned> which,
                 Value number);
-  /// Behind what has been built in the innermost block.
+  /// Moves the builder to the end of the innermost block.
   void toEnd() { builder.setInsertionPointToEnd(block); }
 
-  /// Whether a unit's elements are neighbours along one loop, all of them of
-  /// terms or none.
+  /// Returns whether a unit's elements are neighbours along one loop, and
+  /// either all or none of them are beyond the last term.
   bool hasRuns(const Side &side);
-  /// The loop along which such a unit goes.
+  /// Returns the loop along which such a unit runs.
   unsigned getRunLoop(const Side &side) const {
     return side.along.value_or(product.terms.back());
   }
-  /// A unit's first term in a step of the product.
+  /// Returns a unit's first term in a step of the product.
   Value findTerm(const Side &side, size_t number, Value step);
-  /// The numbers of the loops for a unit's element of this term.
+  /// Returns the indices of the loops for a unit's element of this term.
   SmallVector<Value> findLoops(const Side &side, size_t number, Value term);
-  /// Whether there is such a term; NULL: always.
+  /// Builds the condition that there is such a term; NULL: always true.
   Value isTerm(Value term);
-  /// Builds what is done with a unit by those threads that have one of this
-  /// number.
+  /// Builds code for those threads that have a unit of this number.
   void buildUnit(OpBuilder &b, const Side &side, size_t number,
                  llvm::function_ref<void(OpBuilder &)> build);
-  /// Of a group.
+  /// Returns the steps of a group.
   int64_t countSteps() const;
-  /// The step of the product that is one of the thread's group.
+  /// Returns the product's step for a step of the thread's group.
   Value findStep(Value step) {
     return apply(d0 * countSteps() + d1, {group, step});
   }
 
 private:
   void placeThread(Value thread);
-  /// Past the last one it is the last one again.
+  /// Returns `number`, but `last` if it is larger.
   Value clamp(Value number, int64_t last);
-  /// Where a unit of this number, d0, begins: a term and a place.
+  /// Returns the term and the place where the unit of index d0 begins.
   std::pair<AffineExpr, AffineExpr> placeUnit(const Side &side) const;
   FailureOr<SmallVector<Value>> computeRun(const Side &side, size_t number,
                                            Value term, int64_t count);
@@ -175,15 +177,15 @@ private:
   void addGroup(int64_t other, ArrayRef<Value> own, Value shared,
                 MutableArrayRef<Value> sums);
   void addGroups(SmallVector<Value> &sums);
-  /// Which of a thread's elements on each side.
+  /// A range of a thread's elements on a side.
   using Range = std::pair<int64_t, int64_t>;
   LogicalResult storeResults(ArrayRef<Value> sums, std::array<Range, 2> ranges,
                              Store store);
   LogicalResult storeResult(std::array<int64_t, 2> at, Value row, Value column,
                             Value sum, Store store);
 
-  // Sums of parts (ProductParts.cpp): the elements of so many columns of each
-  // thread are kept in memory for operands, then added up.
+  // Sums of parts (ProductParts.cpp): the elements of some columns of each
+  // thread at a time are kept in the operands' memory, then added up.
   void shareParts();
   void keepSummed(std::array<int64_t, 2> at, ArrayRef<Value> elements);
   LogicalResult addParts(Store store);
@@ -203,17 +205,17 @@ protected:
   /// Neighbours that a thread computes together.
   int64_t unit = 1;
   Value thread;
-  SmallVector<Value> start;      ///< numbers of loops: of batches, else 0
-  Value inBlock, group, inGroup; ///< its number, its group and that one's
-  Value isFirstGroup;            ///< NULL: it is the only one
+  SmallVector<Value> start; ///< indices of the loops: those of batches, else 0
+  Value inBlock, group, inGroup; ///< index in block, group, index in that
+  Value isFirstGroup;            ///< NULL: there is only one group
   std::array<Side, 2> sides;
   Type sumType;
 
 private:
   struct KeptColumns {
-    unsigned rows, columns; ///< sides
-    int64_t begin, count;   ///< of a thread's columns
-    int64_t threads;        ///< that have columns of their own
+    unsigned rows, columns; ///< the sides that they are
+    int64_t begin, count;   ///< the range of a thread's columns
+    int64_t threads;        ///< threads that have columns of their own
     SmallVector<Value> memories;
   };
   KeptColumns kept;

@@ -1,9 +1,9 @@
-//===- PullRuns.cpp - Neighbouring elements together ----------------------===//
+//===- PullRuns.cpp - Neighbouring elements computed together -------------===//
 //
-// A thread that asks for neighbours along an axis asks once: they are read of
-// memory together, padding is one condition for all of them, and what an
-// element isn't made anew for is done once. Whatever has no short way gives
-// them one by one.
+// A thread computes neighbours along an axis together: they are read from
+// memory at once, padding is one condition for all of them, and whatever
+// doesn't depend on the element is computed once. If there is no such way, the
+// elements are computed one by one.
 //===----------------------------------------------------------------------===//
 
 #include "ElementPuller.h"
@@ -43,8 +43,8 @@ Value hfta::findWhole(ArrayRef<Value> elements) {
   return isAll ? whole : Value();
 }
 
-/// What elements are in a vector. Emulated, moving a float of 16 bits would be
-/// an operation on it, which there is none of.
+/// Returns the type of an element in a vector. An emulated move of a 16-bit
+/// float would be an operation on it, for which the host has no instruction.
 static Type getMovedType(Type type) {
   return isNarrowFloat(type) ? IntegerType::get(type.getContext(), 16) : type;
 }
@@ -55,8 +55,8 @@ static Value toType(OpBuilder &builder, Location loc, Value value, Type type) {
              : arith::BitcastOp::create(builder, loc, type, value).getResult();
 }
 
-/// The vector of these elements, if there are several; where they come from
-/// one, that.
+/// Returns the vector of these elements, if there are several; if they are all
+/// elements of one vector, that one.
 static Value join(OpBuilder &builder, Location loc, ArrayRef<Value> elements) {
   if (elements.size() == 1)
     return elements.front();
@@ -70,7 +70,7 @@ static Value join(OpBuilder &builder, Location loc, ArrayRef<Value> elements) {
   return vector::FromElementsOp::create(builder, loc, type, all);
 }
 
-/// The elements of such a vector, in their own type.
+/// Returns the elements of such a vector, in their own type.
 static SmallVector<Value> split(OpBuilder &builder, Location loc, Value vector,
                                 Type type) {
   auto joined = dyn_cast<VectorType>(vector.getType());
@@ -84,7 +84,8 @@ static SmallVector<Value> split(OpBuilder &builder, Location loc, Value vector,
   return elements;
 }
 
-/// What all of them are widened from, as far as constants can be narrow, too.
+/// Returns the type from which all elements are widened; constants may count as
+/// narrow, too.
 static Type findNarrow(ArrayRef<Value> elements) {
   Type narrow;
   for (Value element : elements) {
@@ -96,7 +97,7 @@ static Type findNarrow(ArrayRef<Value> elements) {
   return narrow;
 }
 
-/// The constants in a narrower type, if that loses nothing.
+/// Narrows constants to a type, if that loses nothing.
 static bool narrowConstants(ArrayRef<Value> elements, FloatType type,
                             SmallVectorImpl<TypedAttr> &narrow) {
   for (Value element : elements) {
@@ -124,7 +125,7 @@ ElementPuller::chooseRun(Value condition, MakeRun inside, MakeRun outside) {
     return inside();
   setInsertionPoint(scopes.size() - 1);
   Location loc = condition.getLoc();
-  // Its result's type follows from what is built in it.
+  // The type of its result depends on what is built inside.
   auto open = scf::IfOp::create(builder, loc, condition, /*withElse=*/true);
   std::array<SmallVector<Value>, 2> runs;
   for (auto [number, make] : llvm::enumerate(std::array{inside, outside})) {
@@ -187,7 +188,7 @@ FailureOr<SmallVector<Value>> ElementPuller::pullOneByOne(Value tensor,
   return elements;
 }
 
-/// As few accesses as there can be.
+/// Reads a run with as few accesses as possible.
 SmallVector<Value> ElementPuller::readRun(Value memory, Location loc,
                                           const Run &run) {
   auto type = cast<MemRefType>(memory.getType());
@@ -232,7 +233,7 @@ void ElementPuller::writeRun(Value memory, ArrayRef<Value> elements,
                           llvm::MaybeAlign(run.count * bytes));
 }
 
-/// What stands in a block that is no longer built is of no use.
+/// Returns a known run, unless it was built in a block that is closed by now.
 const SmallVector<Value> *ElementPuller::recallRun(const Key &key) const {
   auto known = runs.find(key);
   if (known == runs.end())
@@ -247,7 +248,7 @@ const SmallVector<Value> *ElementPuller::recallRun(const Key &key) const {
 
 FailureOr<SmallVector<Value>> ElementPuller::pullRun(Value tensor,
                                                      const Run &run) {
-  // Sums and what is owned are other values in other places.
+  // Sums and owned elements have other values in other places.
   if (run.count == 1 || owned.contains(tensor) || carried.contains(tensor))
     return pullOneByOne(tensor, run);
   Key key = {tensor.getAsOpaquePointer(), index(run.axis).getAsOpaquePointer(),
@@ -293,7 +294,7 @@ bool hfta::computesRuns(linalg::GenericOp op) {
                        [](Operation &own) { return own.getNumRegions() > 0; });
 }
 
-/// What depends on the run's axis is computed for each element, the rest once.
+/// Computes what depends on the run's axis for each element, and the rest once.
 FailureOr<SmallVector<Value>>
 ElementPuller::computeGenericRun(linalg::GenericOp op, OpResult result,
                                  const Run &run) {

@@ -40,7 +40,7 @@ static int64_t countBytesOf(MemRefType type) {
                        SharedMemory::kAlignment);
 }
 
-/// The name stays open until the memory is declared.
+/// The symbol's name is filled in once the memory is declared.
 Value SharedMemory::view(Location loc, MemRefType type, int64_t offset) {
   OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().back());
   bytes = std::max(bytes, offset + countBytesOf(type));
@@ -97,8 +97,8 @@ void SharedMemory::declare(SymbolTable &symbols) {
   }
 }
 
-/// What `nvvm.barrier` is; MLIR 22 doesn't read that op again from the text
-/// that it writes of it. The barrier of some threads isn't that of all.
+/// Creates the instruction of `nvvm.barrier`, an op whose printed form MLIR 22
+/// doesn't parse. A barrier of some threads is another one than that of all.
 void SharedMemory::synchronize(OpBuilder &builder, Location loc) const {
   if (threads == 0) {
     NVVM::Barrier0Op::create(builder, loc);
@@ -146,7 +146,7 @@ Value SumCombiner::combine(OpBuilder &builder, Location loc, Value one,
   return made->getResult(0);
 }
 
-/// Zero of the sign that changes no sum.
+/// Returns the zero whose sign changes no sum.
 static TypedAttr getNegativeZero(Type type) {
   auto real = cast<FloatType>(type);
   return FloatAttr::get(type, llvm::APFloat::getZero(real.getFloatSemantics(),
@@ -192,8 +192,8 @@ std::optional<SumCombiner> hfta::findCombiner(linalg::GenericOp op,
 SmallVector<Value> SumLanes::combine(OpBuilder &builder, Location loc,
                                      ArrayRef<Value> sums, int64_t count,
                                      const SumCombiner &combiner) const {
-  // The same memory for all that are combined one after the other; of those
-  // that are together one's values lie behind the other's.
+  // Sums that are combined one after the other share memory; in it the values
+  // of sums that are combined together follow each other.
   auto size = static_cast<int64_t>(sums.size()) * threads;
   Value values = memory->share(loc, {size}, sums.front().getType());
   auto constant = [&](int64_t number) -> Value {
@@ -205,7 +205,7 @@ SmallVector<Value> SumLanes::combine(OpBuilder &builder, Location loc,
   auto place = [&](OpBuilder &b, Value at, size_t sum) -> Value {
     return sum == 0 ? at : arith::AddIOp::create(b, loc, at, firsts[sum]);
   };
-  // What was read here of the sums before has been read.
+  // All threads have to be done with reading the values of the sums before.
   memory->synchronize(builder, loc);
   Value own = arith::AddIOp::create(
       builder, loc, slot,

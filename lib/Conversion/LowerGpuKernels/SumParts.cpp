@@ -1,7 +1,7 @@
 //===- SumParts.cpp - Sums of lanes and of groups of terms ----------------===//
 //
-// An op says which terms are added up by themselves, so that whoever adds them,
-// threads together or one alone, gets the same bits.
+// An op's attributes say which of its terms are added up separately, so that
+// the bits are the same whether several threads add them up or one.
 //===----------------------------------------------------------------------===//
 
 #include "ElementPuller.h"
@@ -83,7 +83,8 @@ ElementPuller::SumStep ElementPuller::getStep(linalg::GenericOp op,
   return {reduced.back(), unit ? unit.getInt() : 1, /*areTerms=*/true};
 }
 
-/// Threads that all get to it add lanes up together; else one adds all of them.
+/// Adds up lanes: together if all threads get here, else each thread adds all
+/// of them.
 FailureOr<Value> ElementPuller::addLanes(linalg::GenericOp op,
                                          ArrayRef<Value> loops,
                                          ArrayRef<unsigned> reduced,
@@ -101,8 +102,8 @@ FailureOr<Value> ElementPuller::addLanes(linalg::GenericOp op,
   return sums->front();
 }
 
-/// Lane i has every step's terms from the ith ones on. Threads that aren't
-/// needed have none.
+/// Adds up lanes in parallel: of every step's terms lane i has the ith ones.
+/// Threads beyond the number of lanes have no terms.
 FailureOr<SmallVector<Value>>
 ElementPuller::addLanesTogether(linalg::GenericOp op, ArrayRef<Value> loops,
                                 ArrayRef<unsigned> reduced,
@@ -128,8 +129,8 @@ ElementPuller::addLanesTogether(linalg::GenericOp op, ArrayRef<Value> loops,
   return sumLanes->combine(builder, loc, *sums, lanes, combiner);
 }
 
-/// Neighbouring sums of lanes that threads add up together: each thread has a
-/// term of all of them at a time.
+/// Adds up neighbouring sums that threads share: at a time each thread has one
+/// term of all of them.
 FailureOr<SmallVector<Value>>
 ElementPuller::addRun(linalg::GenericOp op, OpResult result, const Run &run) {
   AffineMap map = op.getIndexingMapMatchingResult(result);
@@ -156,7 +157,7 @@ ElementPuller::addRun(linalg::GenericOp op, OpResult result, const Run &run) {
   return addLanesTogether(op, loops, reduced, *begins, step, *combiner, level);
 }
 
-/// One thread does what several would.
+/// Adds up all lanes in one thread.
 FailureOr<Value> ElementPuller::addLanesAlone(
     linalg::GenericOp op, ArrayRef<Value> loops, ArrayRef<unsigned> reduced,
     Value begin, const SumCombiner &combiner, int64_t lanes, size_t level) {
@@ -201,7 +202,8 @@ FailureOr<Value> ElementPuller::addLanesAlone(
   return Value(memref::LoadOp::create(builder, loc, values, zero));
 }
 
-/// A product of which no tile is computed: one group's terms after the other's.
+/// Adds up a product that isn't computed in tiles: one group's terms after the
+/// other's.
 FailureOr<Value> ElementPuller::addGroups(linalg::GenericOp op,
                                           ArrayRef<Value> loops,
                                           ArrayRef<unsigned> reduced,

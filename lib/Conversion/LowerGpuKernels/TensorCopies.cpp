@@ -1,12 +1,12 @@
-//===- TensorCopies.cpp - Operands that threads only copy -----------------===//
+//===- TensorCopies.cpp - Asynchronous copies of operands -----------------===//
 //
-// What tensor cores multiply mostly lies in memory as it is shared: it was
-// rounded, and is narrow, where it was made. Threads copy it from there without
-// registers (`cp.async`), some steps ahead of the one whose terms they add: one
-// buffer is read, and all others are being filled or are full. What is padded
-// comes as zeros, for which a copy of fewer bytes stands. Each step begins one
-// group of copies, be there any or not, so that it is always as many groups
-// that the threads don't wait for.
+// Operands of tensor cores mostly lie in memory in the form in which they are
+// shared, as the kernel that made them has rounded and narrowed them. Threads
+// copy them asynchronously, without registers (`cp.async`), some steps ahead of
+// the one whose terms they add: one buffer is read, and all others are being
+// filled or are full. Padding comes as zeros: such a copy reads no bytes. Each
+// step commits one group of copies, even an empty one, so that the number of
+// groups that may stay in flight is always the same.
 //===----------------------------------------------------------------------===//
 
 #include "TensorTiles.h"
@@ -19,12 +19,13 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Of a side that is copied.
+/// The most buffers of a side that is copied.
 static constexpr int64_t kMostBuffers = 4;
 
-/// Where a unit lies in memory as it is to be shared; nothing where it doesn't.
-/// Behind the last term there are zeros: those of the sign that changes no sum
-/// aren't needed, as sums on tensor cores lose their zeros' signs.
+/// Returns where a unit lies in memory in the form in which it is shared;
+/// nothing if it doesn't. Beyond the last term there are positive zeros:
+/// negative ones, which change no sum, aren't needed, as tensor cores lose the
+/// signs of zero sums.
 FailureOr<std::optional<RunSource>>
 TensorTiles::findUnit(const Side &side, size_t number, Value step) {
   if (!hasRuns(side))
@@ -62,7 +63,7 @@ FailureOr<SmallVector<RunSource>> TensorTiles::findUnits(const Side &side,
   return units;
 }
 
-/// As many as shared memory has room for, and as there are steps for.
+/// Chooses as many buffers as fit into shared memory, but no more than steps.
 void TensorTiles::chooseBuffers() {
   auto countBytes = [&](int64_t buffers) {
     int64_t bytes = 0;
@@ -101,7 +102,8 @@ void TensorTiles::copyUnits(OpBuilder &b, const Side &side,
     });
 }
 
-/// The first steps, of which there is at least one, but not the last buffer's.
+/// Begins the copies of the first steps, at least one, into all buffers but the
+/// last one.
 LogicalResult TensorTiles::beginCopies() {
   for (int64_t step = 0; hasCopies() && step < copyBuffers - 1; ++step) {
     Value number = puller.index(step);
@@ -120,7 +122,7 @@ LogicalResult TensorTiles::beginCopies() {
   return success();
 }
 
-/// All threads have read what the next copies overwrite.
+/// Begins copies into a buffer that all threads have read by now.
 LogicalResult TensorTiles::continueCopies(Value step) {
   if (!hasCopies())
     return success();
@@ -149,7 +151,7 @@ LogicalResult TensorTiles::continueCopies(Value step) {
   return success();
 }
 
-/// What is read next is there, and all that was begun before it.
+/// Waits for the copies that are read next, and for all that were begun before.
 void TensorTiles::waitForCopies() {
   if (hasCopies())
     NVVM::CpAsyncWaitGroupOp::create(builder, loc,

@@ -1,4 +1,4 @@
-//===- TensorMaps.cpp - Boxes of operands that hardware copies ------------===//
+//===- TensorMaps.cpp - Tensor maps of products' operands -----------------===//
 
 #include "TensorMaps.h"
 
@@ -10,9 +10,9 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// What hardware asks of boxes and of memory.
+/// The limits that hardware sets for boxes and memory.
 static constexpr int64_t kMostBox = 256, kMostSteps = 8, kStrideBytes = 16;
-/// Coordinates have 32 bits, one of them a sign.
+/// The limits of coordinates, signed numbers of 32 bits, and of strides.
 static constexpr int64_t kSizeEnd = 1LL << 31, kStrideEnd = 1LL << 40;
 
 //===----------------------------------------------------------------------===//
@@ -27,13 +27,14 @@ public:
       : tensor(tensor), indices(std::move(indices)),
         isPadded(this->indices.size(), false) {}
 
-  /// Whether there is such an element: zeros beyond the memory's ends are what
-  /// is padded, and nothing else is.
+  /// Returns whether the element is found in memory, such that all padding is
+  /// zeros beyond the memory's bounds and everything beyond the bounds is
+  /// padding.
   bool follow();
 
   Value tensor;
   Indices indices;
-  SmallVector<bool> isPadded; ///< along an axis
+  SmallVector<bool> isPadded; ///< whether each axis is padded
 
 private:
   bool step();
@@ -62,7 +63,7 @@ bool ElementFollower::stepGeneric(linalg::GenericOp op) {
   return true;
 }
 
-/// Whether what an element that isn't moved is, is zero.
+/// Returns whether the elements that an op adds are zeros.
 static bool isPaddedByZeros(Operation *op) {
   Value padding;
   if (auto pad = dyn_cast<tensor::PadOp>(op))
@@ -74,8 +75,8 @@ static bool isPaddedByZeros(Operation *op) {
   return padding && matchPattern(padding, m_PosZeroFloat());
 }
 
-/// Along axes that are shorter inside; what is padded twice ends somewhere
-/// else.
+/// Notes the axes along which an op pads. Returns false if an axis is padded
+/// twice, as its inner padding wouldn't be at the memory's bounds.
 bool ElementFollower::notePadding(ArrayRef<int64_t> inside) {
   for (auto [own, outer, isOne] :
        llvm::zip_equal(inside, getShape(tensor), isPadded)) {
@@ -86,8 +87,8 @@ bool ElementFollower::notePadding(ArrayRef<int64_t> inside) {
   return true;
 }
 
-/// Which axes are padded of what such an op moves; false where that is none of
-/// its axes any more.
+/// Notes which axes of an op's source are padded. Returns false if a padded
+/// axis isn't an axis of the source.
 bool ElementFollower::noteMove(Operation *op) {
   if (isa<tensor::PadOp, tensor::InsertSliceOp>(op))
     return isPaddedByZeros(op) && notePadding(getShape(op->getOperand(0)));
@@ -124,37 +125,38 @@ bool ElementFollower::follow() {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Of memory, from the outermost on. Loops that go through neighbouring ones as
-/// if these were one are one loop, which has a number behind all of the op's.
+/// A dimension of memory; the outermost comes first. Loops that run through
+/// neighbouring dimensions as if these were one are joined into one loop, whose
+/// number comes after all of the op's loops.
 struct Dimension {
   int64_t size;
-  AffineExpr number; ///< of such loops
-  AffineExpr begin;  ///< the same of the op's
+  AffineExpr number; ///< its index in terms of joined loops
+  AffineExpr begin;  ///< the first index in terms of the op's loops
   bool isPadded;
 };
 
-/// A number as a sum of multiples of loops.
+/// An index as a sum of multiples of loops' indices.
 struct LinearNumber {
   explicit LinearNumber(size_t loops) : factors(loops, 0) {}
-  /// False where it is none.
+  /// Returns false if `number` isn't such a sum.
   bool add(AffineExpr number, int64_t factor);
 
   SmallVector<int64_t> factors;
 };
 
-/// So many neighbours along a loop.
+/// `count` neighbours along a loop.
 struct LoopRange {
   unsigned loop;
   int64_t count;
 };
 
-/// Finds a box by an operand's dimensions.
+/// Finds a box from an operand's dimensions.
 class BoxFinder {
 public:
   BoxFinder(linalg::GenericOp op, ArrayRef<Dimension> dimensions)
       : dimensions(dimensions), sizes(op.getStaticLoopRanges()) {}
 
-  /// Adds what its dimensions and its box are.
+  /// Adds the dimensions and the box to the map.
   bool find(LoopPart inner, LoopPart rows, TensorMap &map);
 
 private:
@@ -167,9 +169,9 @@ private:
 
   SmallVector<Dimension> dimensions;
   SmallVector<int64_t> sizes;
-  SmallVector<unsigned> partLoops; ///< of the op's, of all parts
+  SmallVector<unsigned> partLoops; ///< the op's loops that are in some part
   SmallVector<LoopRange> ranges;
-  size_t next = 0; ///< of the ranges, from the innermost on
+  size_t next = 0; ///< the next range; the innermost is 0
 };
 } // namespace
 
@@ -190,12 +192,12 @@ bool LinearNumber::add(AffineExpr number, int64_t factor) {
          add(binary.getLHS(), factor * constant.getValue());
 }
 
-/// Without those of one element; of those that a reshape has cut one number is
-/// taken together with the next one.
+/// Returns the dimensions without those of one element. If a reshape has split
+/// an index, its dimension is joined with the next outer one.
 static std::optional<SmallVector<Dimension>>
 findDimensions(const ElementFollower &element, linalg::GenericOp op) {
   unsigned loops = op.getNumLoops();
-  // A loop of one iteration has one number.
+  // The index of a loop of one iteration is always 0.
   SmallVector<AffineExpr> known;
   for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges()))
     known.push_back(size == 1 ? getAffineConstantExpr(0, op.getContext())
@@ -227,15 +229,15 @@ findDimensions(const ElementFollower &element, linalg::GenericOp op) {
   return dimensions;
 }
 
-/// Two loops that go through neighbouring dimensions, the inner one through all
-/// of its own.
+/// Joins two loops that run through neighbouring dimensions, the inner one
+/// through all of its dimension.
 bool BoxFinder::joinTwo(unsigned outer, unsigned inner) {
   for (size_t axis = 0; axis + 1 < dimensions.size(); ++axis) {
     Dimension &first = dimensions[axis], &second = dimensions[axis + 1];
     MLIRContext *context = first.number.getContext();
     AffineExpr loop = getAffineDimExpr(outer, context);
     LinearNumber number(sizes.size());
-    // A part's other loops have to stay dimensions of their own.
+    // Other loops of a part have to remain dimensions of their own.
     bool isAlone = number.add(first.number, 1) && number.factors[outer] == 1 &&
                    llvm::none_of(partLoops, [&](unsigned other) {
                      return other != outer && number.factors[other] != 0;
@@ -259,7 +261,7 @@ bool BoxFinder::joinTwo(unsigned outer, unsigned inner) {
   return false;
 }
 
-/// As few loops as there can be, of more than one iteration each.
+/// Joins loops as far as possible, and drops those of one iteration.
 SmallVector<unsigned> BoxFinder::join(ArrayRef<unsigned> loops) {
   SmallVector<unsigned> joined;
   for (unsigned loop : loops) {
@@ -273,7 +275,8 @@ SmallVector<unsigned> BoxFinder::join(ArrayRef<unsigned> loops) {
   return joined;
 }
 
-/// All of some loops and neighbours along one more, from the innermost on.
+/// Returns `count` iterations as ranges: whole inner loops and neighbours along
+/// one more, the innermost first.
 std::optional<SmallVector<LoopRange>> BoxFinder::cut(ArrayRef<unsigned> loops,
                                                      int64_t count) const {
   SmallVector<LoopRange> cut;
@@ -281,7 +284,7 @@ std::optional<SmallVector<LoopRange>> BoxFinder::cut(ArrayRef<unsigned> loops,
     bool isOutermost = number + 1 == loops.size();
     int64_t size = sizes[loop];
     int64_t own = isOutermost ? count : std::min(count, size);
-    // The next part begins where this one ends, or in another row.
+    // The next part has to begin where this one ends, or in another row.
     if (!isOutermost && (count % own != 0 || size % own != 0))
       return std::nullopt;
     if (own > 1)
@@ -291,7 +294,7 @@ std::optional<SmallVector<LoopRange>> BoxFinder::cut(ArrayRef<unsigned> loops,
   return count == 1 ? std::optional(cut) : std::nullopt;
 }
 
-/// Whether one loop goes through a dimension from its beginning to its end.
+/// Returns whether a single loop runs through a whole dimension.
 bool BoxFinder::endsWith(ArrayRef<unsigned> loops) const {
   return loops.size() == 1 &&
          llvm::any_of(dimensions, [&](const Dimension &dimension) {
@@ -301,7 +304,7 @@ bool BoxFinder::endsWith(ArrayRef<unsigned> loops) const {
          });
 }
 
-/// Of the ranges the next one alone may go along it.
+/// Adds a dimension to the map. Only the next range may move along it.
 bool BoxFinder::add(const Dimension &dimension, TensorMap &map) {
   LinearNumber number(sizes.size());
   if (!number.add(dimension.number, 1))

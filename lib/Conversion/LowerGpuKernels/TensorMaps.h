@@ -1,9 +1,10 @@
-//===- TensorMaps.h - Boxes of operands that hardware copies ----*- C++ -*-===//
+//===- TensorMaps.h - Tensor maps of products' operands ---------*- C++ -*-===//
 //
-// A block's part of a product's operand is mostly a box of what lies in memory,
-// padded by zeros where it goes beyond: one instruction of one thread copies it
-// (Parallel Thread Execution ISA, "Tensors", tiled mode), told by a tensor map
-// how the whole lies there (CUDA Driver API, "Tensor Map Object Management").
+// A block's part of a product's operand is mostly a box of a tensor in memory,
+// padded with zeros beyond its bounds. One instruction of one thread copies it
+// (Parallel Thread Execution ISA, "Tensors", tiled mode); a tensor map
+// describes how the whole tensor lies in memory (CUDA Driver API, "Tensor Map
+// Object Management").
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_TENSORMAPS_H
@@ -14,40 +15,39 @@
 
 namespace mlir::hfta {
 
-/// The first `count` of what some of an op's loops go through together, the
-/// last loop moving fastest.
+/// The first `count` iterations of a nest of an op's loops, the last of which
+/// moves fastest.
 struct LoopPart {
   ArrayRef<unsigned> loops;
   int64_t count;
 };
 
-/// A box of an argument of a kernel. Of its dimensions the innermost comes
-/// first.
+/// A box of a kernel's argument. The innermost dimension comes first.
 struct TensorMap {
   unsigned argument;
   int64_t elementBytes;
-  SmallVector<int64_t> sizes, strides; ///< the latter in bytes
-  /// By how much neighbours in the box differ, and so much times as many as
-  /// there are.
+  SmallVector<int64_t> sizes, strides; ///< strides in bytes
+  /// The distance between neighbours in the box, and the number of elements
+  /// times this distance.
   SmallVector<int64_t> box, steps;
-  /// The numbers of the box's first element, of those that the op's loops begin
-  /// with; may be beyond the tensor, which has zeros there.
+  /// The indices of the box's first element, from the loops' indices at its
+  /// beginning. They may be out of the tensor's bounds, where there are zeros.
   Indices begin;
 
-  /// Whether there are zeros where the loops of its rows, or those inside of
-  /// one, would go beyond their end.
+  /// Whether there are zeros beyond the end of the rows' loops, or of those
+  /// inside of a row.
   bool endsWithRows, endsWithInner;
 
-  static constexpr size_t kMostDimensions = 4; ///< without that of copies
+  static constexpr size_t kMostDimensions = 4; ///< and one of copies
 
-  /// Of an operand of an op the elements of some rows, of which each is
-  /// `inner`, neighbours in memory; nothing where that is no box, or where the
-  /// next such part of the loops wouldn't be one. Where the outermost loop ends
-  /// within a part, it goes on.
+  /// Finds the box of an operand that contains some rows, each of which is
+  /// `inner`, neighbours in memory. Returns nothing if that is no box, or if
+  /// the next such part of the loops isn't one. A part may go beyond the end of
+  /// the outermost loop.
   static std::optional<TensorMap> find(OpOperand &operand, LoopPart inner,
                                        LoopPart rows);
 
-  /// As the kernel's attribute has it.
+  /// Returns the map as an element of the kernel's attribute.
   DictionaryAttr toAttribute(MLIRContext *context) const;
 };
 

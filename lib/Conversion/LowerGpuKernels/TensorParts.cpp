@@ -1,4 +1,4 @@
-//===- TensorParts.cpp - Elements of what tensors are put together of -----===//
+//===- TensorParts.cpp - Elements of slices, insertions and loops ---------===//
 
 #include "ElementPuller.h"
 
@@ -13,7 +13,7 @@ using namespace mlir::hfta;
 // Parts of tensors
 //===----------------------------------------------------------------------===//
 
-/// A static number, or one that is computed.
+/// Returns a number, which may be static or computed.
 FailureOr<Value> ElementPuller::computeNumber(OpFoldResult number) {
   if (std::optional<int64_t> constant = getConstantIntValue(number))
     return index(*constant);
@@ -151,7 +151,7 @@ FailureOr<Value> ElementPuller::pullCarried(Value argument,
                    "it writes");
 }
 
-/// What others have been inserted into, by loops, too.
+/// Returns the tensor into which others have been inserted, by loops, too.
 static Value findBase(Value tensor) {
   for (;;) {
     if (auto slice = tensor.getDefiningOp<tensor::InsertSliceOp>())
@@ -165,8 +165,9 @@ static Value findBase(Value tensor) {
   }
 }
 
-/// What `make` gives, where these indices are those of the element that is
-/// carried, if `tensor`, or what it was made of by insertions, is.
+/// Returns what `make` builds. If `tensor` was made by insertions into a
+/// carried tensor, `indices` are remembered meanwhile as those of the carried
+/// element.
 FailureOr<Value>
 ElementPuller::pullWithin(Value tensor, ArrayRef<Value> indices,
                           llvm::function_ref<FailureOr<Value>()> make) {
@@ -180,8 +181,8 @@ ElementPuller::pullWithin(Value tensor, ArrayRef<Value> indices,
   return value;
 }
 
-/// The loop's number is the index of what is inserted, along some axis, and
-/// goes through all of it: the number of that axis.
+/// Returns the axis along which the loop's index is the index of the inserted
+/// element and runs through the whole axis.
 static std::optional<size_t> findInsertedAxis(scf::ForOp loop,
                                               unsigned result) {
   Value value = loop.getYieldedValues()[result];
@@ -215,7 +216,7 @@ FailureOr<Value> ElementPuller::pullLoop(scf::ForOp op, unsigned result,
     carried[argument] = {SmallVector<Value>(indices), element, {}};
     return pull(op.getYieldedValues()[result], indices);
   };
-  // The one iteration that may write the element.
+  // Only this iteration may write the element.
   if (std::optional<size_t> axis = findInsertedAxis(op, result))
     return pullYielded(indices[*axis], *begin);
   FailureOr<Value> low = computeScalar(op.getLowerBound());

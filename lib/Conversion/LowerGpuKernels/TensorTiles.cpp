@@ -1,22 +1,23 @@
 //===- TensorTiles.cpp - Products on tensor cores -------------------------===//
 //
-// Which thread of a warp has which elements of an instruction's operands and
-// result: "Parallel Thread Execution ISA", "Matrix Fragments for
-// mma.m16n8k16" and "for mma.m16n8k8". In words, both are alike: an operand's
-// step is 8 words of 16 rows, or of 8 columns.
+// The distribution of an instruction's operands and result among the threads of
+// a warp is described in "Parallel Thread Execution ISA", "Matrix Fragments for
+// mma.m16n8k16" and "for mma.m16n8k8". In terms of 32-bit words both are alike:
+// an operand of a step has 8 words of 16 rows, or of 8 columns.
 //
-// What threads share of an operand are rows of units of 16 bytes: a place's
-// terms, or, where neighbours in memory are neighbouring rows of the product,
-// or columns, a term's places, as they lie in memory. `ldmatrix` reads small
-// matrices of them, whose rows are units: its thread of number 8 * i + j says
-// where the row j of the ith matrix begins. Of elements of 16 bits it
-// transposes those of a term's places, two terms of which are then a word.
+// An operand's shared memory consists of rows of units of 16 bytes. A row holds
+// the terms of a place; or, if neighbours in memory are neighbouring rows (or
+// columns) of the product, it holds the places of a term, as they lie in
+// memory. `ldmatrix` reads small matrices whose rows are units: its thread 8 *
+// i + j passes the address of row j of matrix i. If rows hold 16-bit places of
+// a term, it also transposes these, so that a word holds two terms.
 //
-// Shared memory has 32 banks of words, each of which gives one at a time, so
-// that the 8 units that are read or written at once should be in different
-// ones: those of a row, which threads write, and those of one number of 8 rows,
-// which are a matrix. So the units of each line of 128 bytes are in another
-// order, that of their numbers' exclusive or with that of the line.
+// Shared memory has 32 banks, each of which delivers one word at a time. The 8
+// units that are written or read at once should therefore be in different
+// banks: threads write the units of a row; the units of 8 rows with the same
+// index are read as a matrix. So the units of each line of 128 bytes are
+// swizzled: the position of a unit is the exclusive or of its index and the
+// line's.
 //===----------------------------------------------------------------------===//
 
 #include "TensorTiles.h"
@@ -33,14 +34,14 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Threads of a warp, and of those that share a row.
+/// The threads of a warp, and those of a quad, which share a row.
 static constexpr int64_t kWarp = 32, kQuad = 4;
-/// Words of a step, and those that a thread stores at once.
+/// The words of a step, and those that a thread stores at once: a unit.
 static constexpr int64_t kStepWords = 8, kUnitWords = 4;
-/// Of such a unit, and units that lie in all banks together.
+/// The bytes of a unit, and the units that take up all banks together.
 static constexpr uint64_t kUnitBytes = 16;
 static constexpr int64_t kLineUnits = 8;
-/// Rows of a matrix that `ldmatrix` reads, and how many of these.
+/// The rows of a matrix that `ldmatrix` reads, and the most matrices it reads.
 static constexpr int64_t kMatrix = 8, kMostMatrices = 4;
 
 std::optional<TensorFactors> TensorFactors::get(linalg::GenericOp op) {
@@ -64,7 +65,8 @@ TensorTiles::TensorTiles(OpBuilder &builder, Block *block,
   }
 }
 
-/// Whether a loop's number is itself one index, and part of no other one.
+/// Returns whether a loop's index is itself one of the results, and part of no
+/// other one.
 static bool isIndex(AffineMap map, unsigned loop) {
   AffineExpr number = getAffineDimExpr(loop, map.getContext());
   return llvm::is_contained(map.getResults(), number) &&
@@ -73,7 +75,7 @@ static bool isIndex(AffineMap map, unsigned loop) {
          }) == 1;
 }
 
-/// A unit never goes from one row of the side's last loop into the next one.
+/// Units mustn't extend from one row of the side's last loop into the next one.
 std::optional<unsigned> TensorTiles::findAlong(linalg::GenericOp op,
                                                const ProductSide &side,
                                                const TensorFactors &factors) {
@@ -87,7 +89,7 @@ std::optional<unsigned> TensorTiles::findAlong(linalg::GenericOp op,
              : std::nullopt;
 }
 
-/// Of each buffer all groups' rows.
+/// Allocates the rows of all groups for each buffer.
 void TensorTiles::allocate() {
   chooseBuffers();
   for (Side &side : sides)
@@ -96,10 +98,11 @@ void TensorTiles::allocate() {
         getSharedType());
 }
 
-/// A row and a column of a side's memory, expressions of some values, and so
-/// many further ones, multiples of a matrix's rows, or of half as many where
-/// words are read, and of units. What reads words takes those of two
-/// neighbouring units of 4 rows at once, which is why these are turned by two.
+/// Finds a row and a column of a side's memory, expressions of some values,
+/// plus a number of further rows and columns. Further columns are whole units;
+/// further rows are multiples of a matrix's rows, or of half as many if words
+/// are read: then words of two neighbouring units of 4 rows are read at once,
+/// and units are swizzled in pairs.
 TensorTiles::Place TensorTiles::placeAt(const Side &side, AffineExpr row,
                                         AffineExpr column, ArrayRef<Value> of,
                                         int64_t furtherRows,
@@ -125,7 +128,7 @@ TensorTiles::Place TensorTiles::placeAt(const Side &side, AffineExpr row,
           furtherRows * ofRow + (furtherUnits - furtherUnits % inLine) * unit};
 }
 
-/// The number of an element in a side's memory.
+/// Returns the index of an element in a side's memory.
 Value TensorTiles::locate(OpBuilder &b, const Side &side, const Place &place,
                           Value buffer) const {
   constexpr auto kNeverWraps =
@@ -139,20 +142,19 @@ Value TensorTiles::locate(OpBuilder &b, const Side &side, const Place &place,
                                kNeverWraps);
 }
 
-/// Of the part of a warp.
+/// Returns the places of a warp's part.
 int64_t TensorTiles::countWarpPlaces(const Side &side) const {
   return side.ofThread * (side.of->operand == 0 ? kWarp / kQuad : kQuad);
 }
 
-/// The number along a side of the warp of a thread of this number, d0, in its
-/// group.
+/// Returns the index along a side of the warp of thread d0 of a group.
 AffineExpr TensorTiles::getWarp(const Side &side) const {
   int64_t above = tile.rows / countWarpPlaces(sides[0]);
   AffineExpr warp = d0.floorDiv(kWarp);
   return side.of->operand == 0 ? warp % above : warp.floorDiv(above);
 }
 
-/// Of that warp's part.
+/// Returns the first place of that warp's part.
 AffineExpr TensorTiles::getFirst(const Side &side) const {
   return getWarp(side) * countWarpPlaces(side);
 }
@@ -165,7 +167,7 @@ void TensorTiles::placeInTile() {
   column = apply(getFirst(sides[1]) + d1 * 2, {inGroup, inQuad});
 }
 
-/// What lies in memory as it is to be shared is copied.
+/// Copies the operand asynchronously if memory has the layout that is shared.
 LogicalResult TensorTiles::prepare(Side &side) {
   if (failed(ProductTiles::prepare(side)))
     return failure();
@@ -181,7 +183,7 @@ LogicalResult TensorTiles::prepare(Side &side) {
   return success();
 }
 
-/// Of a result a thread has two rows and two neighbouring columns.
+/// A thread has two rows and two neighbouring columns of each result.
 Value TensorTiles::getPlace(const Side &side, int64_t number) {
   int64_t ofTile = number / 2, inTile = number % 2;
   if (side.of->operand == 0)
@@ -205,15 +207,15 @@ Value TensorTiles::getNumber(const Side &side) {
   return apply(getWarp(side) * ofWarp + d1, {inGroup, isRow ? quad : inQuad});
 }
 
-/// An element of 16 bits that was widened, if it is one.
+/// Returns the 16-bit element that was widened to this one, if there is one.
 static Value getNarrow(Value element) {
   auto wider = element.getDefiningOp<arith::ExtFOp>();
   return wider && isNarrowFloat(wider.getIn().getType()) ? wider.getIn()
                                                          : Value();
 }
 
-/// The 16 bits of an element, at the lower end of a word or the upper one. It
-/// has been rounded by now: a bf16's are an f32's first ones.
+/// Puts the 16 bits of an element into the lower or the upper half of a word.
+/// The element has been rounded before: a bf16 is the first half of its f32.
 Value TensorTiles::placeHalf(OpBuilder &b, Value element, bool isUpper) const {
   auto number = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value));
@@ -233,7 +235,7 @@ Value TensorTiles::placeHalf(OpBuilder &b, Value element, bool isUpper) const {
                  : arith::ShRUIOp::create(b, loc, bits, number(16)).getResult();
 }
 
-/// The first one in the lower half.
+/// The first element is in the lower half.
 Value TensorTiles::packWord(OpBuilder &b, ArrayRef<Value> elements) const {
   if (elements.size() == 1)
     return arith::BitcastOp::create(b, loc, b.getI32Type(), elements.front());
@@ -242,7 +244,8 @@ Value TensorTiles::packWord(OpBuilder &b, ArrayRef<Value> elements) const {
   return arith::OrIOp::create(b, loc, low, high);
 }
 
-/// A unit's words. What was read of memory together already is such words.
+/// Packs a unit's words. Elements that were read together already are such
+/// words.
 Value TensorTiles::packUnit(OpBuilder &b, ArrayRef<Value> elements) const {
   auto type = VectorType::get({kUnitWords}, b.getI32Type());
   int64_t ofWord = factors.ofWord();
@@ -271,7 +274,8 @@ void TensorTiles::storeUnit(OpBuilder &b, const Side &side, size_t number,
                           /*nontemporal=*/false, llvm::MaybeAlign(kUnitBytes));
 }
 
-/// Of a part's small matrix that begins with this place: the words of a step.
+/// Reads the words of a step for the part's small matrix that begins at
+/// `first`.
 SmallVector<Value> TensorTiles::readWords(const Side &side, Value buffer,
                                           int64_t first, int64_t step) {
   bool isLeft = side.of->operand == 0;
@@ -289,10 +293,11 @@ SmallVector<Value> TensorTiles::readWords(const Side &side, Value buffer,
   return words;
 }
 
-/// Of a part's places from this one on: the words of so many matrices. Of a
-/// left operand those below each other come first, then those of the step's
-/// other terms; of a right one all of a column's. Where there are half as many,
-/// threads of the warp's other half say the same again, which nobody hears.
+/// Reads the words of `count` matrices, from a place of the part on. For a left
+/// operand the matrices below each other come first, then those of the step's
+/// other terms; for a right one come all of a column's terms. If there are half
+/// as many matrices, the other half of the warp passes the same addresses,
+/// which are ignored.
 SmallVector<Value> TensorTiles::readMatrices(const Side &side, Value buffer,
                                              int64_t first, int64_t count,
                                              int64_t step) {
@@ -323,7 +328,7 @@ SmallVector<Value> TensorTiles::readMatrices(const Side &side, Value buffer,
   return words;
 }
 
-/// Of all small matrices of a part that instructions take: the words of a step.
+/// Reads the words of a step for all small matrices of a part.
 SmallVector<SmallVector<Value>>
 TensorTiles::readFragments(const Side &side, Value buffer, int64_t step) {
   bool isLeft = side.of->operand == 0;
@@ -345,7 +350,8 @@ TensorTiles::readFragments(const Side &side, Value buffer, int64_t step) {
   return fragments;
 }
 
-/// Words as the instruction's op has them: pairs of f16 are vectors.
+/// Converts words to the types of the instruction's op: pairs of f16 are
+/// vectors.
 SmallVector<Value> TensorTiles::toFactors(ArrayRef<Value> words) {
   if (!factors.type.isF16())
     return SmallVector<Value>(words);

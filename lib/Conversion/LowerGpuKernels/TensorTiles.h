@@ -1,9 +1,9 @@
 //===- TensorTiles.h - Products on tensor cores -----------------*- C++ -*-===//
 //
-// The threads of a warp multiply small matrices together, whose elements have
-// few bits, and add the products up in f32 (`mma.sync`, from sm_80 on). Bits of
-// a sum follow from the chip, and from the order of its terms, of which so many
-// are added at once: from nothing else.
+// The threads of a warp together multiply small matrices of low-precision
+// elements, and add the products up in f32 (`mma.sync`, from sm_80 on). A sum's
+// bits depend on nothing but the chip, which adds a fixed number of terms at
+// once, and the order of the terms.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_TENSORTILES_H
@@ -13,27 +13,28 @@
 
 namespace mlir::hfta {
 
-/// What such cores multiply, in words of 32 bits that hold one factor or two.
+/// The factors that tensor cores multiply, in 32-bit words that hold one or
+/// two.
 struct TensorFactors {
   Type type; ///< bf16, f16 or tf32
 
   int64_t ofWord() const { return type.isTF32() ? 1 : 2; }
-  /// Terms of one instruction.
+  /// Returns the terms of one instruction.
   int64_t ofStep() const { return 8 * ofWord(); }
 
-  /// Of an op that says what it multiplies (`hfta.multiply`).
+  /// Returns the factors of an op with the attribute `hfta.multiply`.
   static std::optional<TensorFactors> get(linalg::GenericOp op);
 };
 
-/// Tiles whose warps have parts of theirs: threadRows * 8 rows and
-/// threadColumns * 4 columns.
+/// Tiles of which each warp has a part: threadRows * 8 rows and threadColumns *
+/// 4 columns.
 class TensorTiles : public ProductTiles {
 public:
   TensorTiles(OpBuilder &builder, Block *block, ElementPuller &puller,
               SharedMemory &memory, const KernelProduct &product,
               const ProductTile &tile, ValueRange results, Value thread);
 
-  /// Rows and columns of one instruction's result.
+  /// The rows and columns of one instruction's result.
   static constexpr int64_t kRows = 16, kColumns = 8;
 
 protected:
@@ -51,13 +52,13 @@ protected:
   LogicalResult continueCopies(Value step) override;
   void waitForCopies() override;
 
-  /// The loop along which neighbours on a side are neighbours in memory, whole
-  /// units of them; nothing where there is none.
+  /// Returns the loop along which neighbours on a side are neighbours in
+  /// memory, in whole units; nothing if there is none.
   static std::optional<unsigned> findAlong(linalg::GenericOp op,
                                            const ProductSide &side,
                                            const TensorFactors &factors);
 
-  // Of what is shared of a side.
+  // The functions below describe a side's shared memory.
   int64_t countRows(const Side &side) const {
     return side.along ? tile.terms : side.tile;
   }
@@ -67,8 +68,9 @@ protected:
   int64_t countBufferElements(const Side &side) const {
     return countRows(side) * countRowElements(side);
   }
-  /// So many neighbours in a row are followed by the next row's; behind those
-  /// of all rows come others. Whole rows unless they are cut.
+  /// Returns how many neighbours of a row are followed by those of the next
+  /// row; after those of all rows comes the next part of the rows. Rows are
+  /// whole unless they are cut.
   int64_t getRowPart(const Side &side) const {
     return rowParts[side.of->operand];
   }
@@ -79,16 +81,16 @@ protected:
   TensorFactors factors;
 
 private:
-  /// So many elements behind the beginning of a side's buffer: those that a
-  /// thread has to compute, and others that are the same for all threads.
+  /// A distance from the beginning of a side's buffer, in elements: `own` is
+  /// computed by each thread, `further` is the same for all threads.
   struct Place {
     Value own;
     int64_t further;
   };
 
   Type getSharedType() { return builder.getIntegerType(32 / factors.ofWord()); }
-  /// Whether a thread reads it word by word: those that `ldmatrix` would have
-  /// to transpose it can't.
+  /// Returns whether a thread reads the side word by word: `ldmatrix` can't
+  /// transpose words.
   bool isReadByWord(const Side &side) const {
     return side.along && factors.ofWord() == 1;
   }
@@ -98,7 +100,7 @@ private:
   Value locate(OpBuilder &b, const Side &side, const Place &place,
                Value buffer) const;
 
-  // Of sides that are copied (TensorCopies.cpp).
+  // The functions below are for sides that are copied (TensorCopies.cpp).
   FailureOr<std::optional<RunSource>> findUnit(const Side &side, size_t number,
                                                Value step);
   FailureOr<SmallVector<RunSource>> findUnits(const Side &side, Value step);
@@ -126,15 +128,15 @@ private:
                 MutableArrayRef<Value *> sums);
 
   std::array<int64_t, 2> rowParts;
-  /// In the thread's warp: its quad, and its number in that.
+  /// The thread's quad in its warp, and its index in the quad.
   Value quad, inQuad;
-  /// Of both sides: the first place of the warp's part that the thread reads.
+  /// For each side: the first place of the warp's part that the thread reads.
   std::array<Value, 2> readPlaces;
-  /// The first column that a thread has of it.
+  /// The first column of the warp's part that the thread has.
   Value column;
-  /// Of both sides: where the units lie that a thread computes.
+  /// For each side: where the units lie that the thread computes.
   std::array<SmallVector<Place>, 2> units;
-  /// How many of a side that is copied there are.
+  /// The buffers of a side that is copied.
   int64_t copyBuffers = 2;
 };
 

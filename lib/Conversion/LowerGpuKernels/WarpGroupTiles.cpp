@@ -1,14 +1,15 @@
 //===- WarpGroupTiles.cpp - Products of warp groups -----------------------===//
 //
-// A warp group is told where operands lie by descriptors: "Parallel Thread
-// Execution ISA", "Asynchronous Warpgroup Level Matrix Instructions", "Shared
-// Memory Matrix Layout" and "Matrix Descriptor". What is shared has such a
-// layout already: rows of 32, 64 or 128 bytes whose units of 16 bytes are
-// turned by the number of their line of 128 bytes. Rows are a place's terms,
-// or, of elements of 16 bits, a term's places; wider ones of these are cut into
-// such parts, each of which has all terms (`getRowPart`).
+// Descriptors tell a warp group's instructions where operands lie: "Parallel
+// Thread Execution ISA", "Asynchronous Warpgroup Level Matrix Instructions",
+// "Shared Memory Matrix Layout" and "Matrix Descriptor". TensorTiles' shared
+// memory has such a layout already: rows of 32, 64 or 128 bytes, whose units of
+// 16 bytes are swizzled by the index of their line of 128 bytes. A row contains
+// the terms of a place or, for 16-bit elements, the places of a term; rows of
+// places that are longer are cut into such parts, each of which has all terms
+// (`getRowPart`).
 //
-// Which thread has which sums is as if each warp had 16 rows and all of its
+// Sums are distributed among threads as if each warp had 16 rows and all of its
 // group's columns of TensorTiles' small matrices.
 //===----------------------------------------------------------------------===//
 
@@ -25,16 +26,19 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Of a warp group, and rows of its instructions' result.
+/// The threads of a warp group, and the rows of its instructions' results.
 static constexpr int64_t kGroupThreads = 128, kGroupRows = 64;
-/// Threads of it along these rows, and along the result's columns.
+/// The threads of a warp group along the rows of a result, and along its
+/// columns.
 static constexpr int64_t kRowThreads = 32, kColumnThreads = 4;
-/// Columns of one: a multiple of the first number, at most the second.
+/// The columns of a result are a multiple of the first number, and at most the
+/// second one.
 static constexpr int64_t kColumnUnit = 8, kMostColumns = 256;
-/// Of a row; and rows after which its units are turned the same again.
+/// The bytes of a shared row: at least, and at most. The number of rows after
+/// which the swizzle repeats.
 static constexpr int64_t kLeastRowBytes = 32, kMostRowBytes = 128,
                          kPatternRows = 8;
-/// In which descriptors count.
+/// The unit of a descriptor's fields.
 static constexpr int64_t kUnitBytes = 16;
 
 //===----------------------------------------------------------------------===//
@@ -58,7 +62,7 @@ WarpGroupTiles::arrange(const ProductTile &tile, const KernelProduct &product) {
     bool isAlong = findAlong(product.op, *side, *factors).has_value();
     int64_t places = side == &product.rows ? kGroupRows : columns;
     int64_t bytes = (isAlong ? places : tile.terms) * 4 / factors->ofWord();
-    // Those of one term have to be of 16 bits.
+    // If rows contain the places of a term, elements have to be of 16 bits.
     bool isWide = isAlong && factors->ofWord() == 1;
     if (isWide || bytes < kLeastRowBytes || !llvm::isPowerOf2_64(bytes) ||
         (!isAlong && bytes > kMostRowBytes))
@@ -67,8 +71,8 @@ WarpGroupTiles::arrange(const ProductTile &tile, const KernelProduct &product) {
   ProductTile arranged = tile;
   arranged.threadRows = kGroupRows / kRowThreads;
   arranged.threadColumns = columns / kColumnThreads;
-  // A thread has two rows: where a part's columns are rows of the product,
-  // those of half a tile are kept at a time at least.
+  // A thread has two rows: if a part's columns are the product's rows, at least
+  // half of the tile's columns are kept at a time.
   if (product.parts &&
       countKeptBytes(product, arranged, /*count=*/1) > SharedMemory::kMostBytes)
     return std::nullopt;
@@ -87,7 +91,7 @@ WarpGroupTiles::WarpGroupTiles(OpBuilder &builder, Block *block,
       cutRows(side, countRowPlaces(tile, side.of->operand, factors));
 }
 
-/// Of a warp group.
+/// Returns the number of a warp group's places on a side.
 static int64_t countPlacesOf(const ProductTile &tile, unsigned operand) {
   return operand == 0 ? kGroupRows : tile.threadColumns * kColumnThreads;
 }
@@ -103,14 +107,14 @@ int64_t WarpGroupTiles::countPlaces(const Side &side) const {
   return countPlacesOf(tile, side.of->operand);
 }
 
-/// Lines have to begin with the pattern by which hardware turns their units.
+/// Aligns buffers so that lines begin where the hardware's swizzle begins.
 void WarpGroupTiles::allocate() {
   memory.align(kPatternBytes);
   TensorTiles::allocate();
 }
 
-/// Other threads' copies and stores have to be there for what reads shared
-/// memory past the threads.
+/// Waits for copies, and makes the threads' copies and stores visible to
+/// products, which read shared memory by the asynchronous proxy.
 void WarpGroupTiles::waitForCopies() {
   TensorTiles::waitForCopies();
   NVVM::FenceProxyOp::create(
@@ -124,7 +128,7 @@ void WarpGroupTiles::waitForCopies() {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// How memory's rows are turned, by their bytes.
+/// The swizzle of memory's rows, by their bytes.
 enum class Turn : uint64_t { of128 = 1, of64 = 2, of32 = 3 };
 } // namespace
 
@@ -134,7 +138,7 @@ static Turn getTurn(int64_t rowBytes) {
                                          : Turn::of32;
 }
 
-/// Where in shared memory a warp group's part of a buffer begins, in units.
+/// Returns where a warp group's part of a buffer begins, in units.
 Value WarpGroupTiles::findBegin(const Side &side, Value buffer) {
   int64_t elementBytes = 4 / factors.ofWord();
   int64_t bufferUnits = countBufferElements(side) * elementBytes / kUnitBytes;
@@ -143,7 +147,8 @@ Value WarpGroupTiles::findBegin(const Side &side, Value buffer) {
   AffineExpr warpGroup = d0.floorDiv(kGroupThreads);
   AffineExpr part =
       side.of->operand == 0 ? warpGroup % above : warpGroup.floorDiv(above);
-  // Of terms' rows a part of a row is followed by those of all others.
+  // With rows of a term's places, a part of all terms' rows is followed by the
+  // next part.
   int64_t partUnits = side.along
                           ? places / getRowPart(side) * tile.terms * rowUnits
                           : places * rowUnits;
@@ -159,15 +164,15 @@ Value WarpGroupTiles::findBegin(const Side &side, Value buffer) {
   return arith::AddIOp::create(builder, loc, address, begin);
 }
 
-/// A descriptor of the terms of one of a step's instructions, of what begins
-/// there.
+/// Returns a descriptor of the terms of one of a step's instructions, from
+/// `begin` on.
 Value WarpGroupTiles::describe(const Side &side, Value begin, int64_t part) {
   constexpr int64_t kAddressBits = 14;
   int64_t rowUnits = countRowBytes(side) / kUnitBytes;
   int64_t terms = factors.ofStep();
   int64_t stepUnits =
       side.along ? part * terms * rowUnits : part * terms / unit;
-  // From one part of rows to the next one, and from 8 rows to the next ones.
+  // The distances to the next part of the rows, and to the next 8 rows.
   uint64_t leading = side.along ? tile.terms * rowUnits : 1;
   uint64_t stride = kPatternRows * rowUnits;
   uint64_t fixed = leading << 16 | stride << 32 |
@@ -188,8 +193,8 @@ Value WarpGroupTiles::describe(const Side &side, Value begin, int64_t part) {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// The number of a thread's sum in an instruction's result: pairs of
-/// neighbours, of the upper row and of the lower one, every 8 columns.
+/// Returns the index of a thread's sum in an instruction's result: for every 8
+/// columns there is a pair of neighbours in the upper row and one in the lower.
 static int64_t getNumberOf(int64_t row, int64_t column) {
   return column / 2 * 4 + row * 2 + column % 2;
 }
@@ -246,7 +251,7 @@ Value WarpGroupTiles::begin(Value step, Value sums) {
   return sums;
 }
 
-/// The sums go through the instruction, so that nobody reads them before.
+/// The sums are operands of the wait, so that they aren't read before it.
 SmallVector<Value> WarpGroupTiles::waitForSums(Value sums) {
   toEnd();
   size_t count = cast<LLVM::LLVMStructType>(sums.getType()).getBody().size();
@@ -267,8 +272,8 @@ SmallVector<Value> WarpGroupTiles::waitForSums(Value sums) {
                     .getResult(0));
 }
 
-/// What computes elements may call functions, which no product may be under way
-/// for.
+/// Begins the products here only if no element is computed meanwhile: that may
+/// call functions, during which no product may be in flight.
 void WarpGroupTiles::beginTerms(Value step, ArrayRef<Value> before) {
   if (llvm::all_of(sides, [](const Side &side) { return side.isCopied; }))
     begun = begin(step, pack(before));

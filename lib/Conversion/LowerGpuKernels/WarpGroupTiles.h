@@ -1,9 +1,9 @@
 //===- WarpGroupTiles.h - Products of warp groups ---------------*- C++ -*-===//
 //
-// Four neighbouring warps multiply what lies in shared memory, 64 rows of it
-// and up to 256 columns, without reading it into registers (`wgmma`, of sm_90a
-// alone). Sums have the bits that `mma.sync` gives them there: both add up as
-// many terms at once, in the same order.
+// Four neighbouring warps, a warp group, multiply 64 rows and up to 256 columns
+// of matrices in shared memory without loading them into registers (`wgmma`,
+// only on sm_90a). Sums have the same bits as with `mma.sync` on that chip:
+// both instructions add up the same number of terms at once, in the same order.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_WARPGROUPTILES_H
@@ -13,25 +13,26 @@
 
 namespace mlir::hfta {
 
-/// Tiles whose warp groups have 64 rows each, and all columns or a part of
-/// them. A thread has two rows of these.
+/// Tiles of which each warp group has 64 rows at a time, and all columns or a
+/// part of them. A thread has two of these rows.
 class WarpGroupTiles : public TensorTiles {
 public:
   WarpGroupTiles(OpBuilder &builder, Block *block, ElementPuller &puller,
                  SharedMemory &memory, const KernelProduct &product,
                  const ProductTile &tile, ValueRange results, Value thread);
 
-  /// The same tile, of as many threads, with the elements of each where warp
-  /// groups have them; nothing where these can't compute it.
+  /// Returns a tile of the same size and number of threads, whose elements are
+  /// distributed among threads as in warp groups; nothing if warp groups can't
+  /// compute it.
   static std::optional<ProductTile> arrange(const ProductTile &tile,
                                             const KernelProduct &product);
 
 protected:
-  /// After which rows' units are turned the same again.
+  /// The bytes after which the swizzle of rows repeats.
   static constexpr int64_t kPatternBytes = 1024;
 
-  /// Neighbours in memory that are a row of what is shared, where rows are a
-  /// term's places.
+  /// Returns the length of a shared row in places, if a row contains the places
+  /// of one term.
   static int64_t countRowPlaces(const ProductTile &tile, unsigned operand,
                                 const TensorFactors &factors);
   void allocate() override;
@@ -39,12 +40,13 @@ protected:
   SmallVector<Value> addTerms(Value step, ArrayRef<Value> sums) override;
   void waitForCopies() override;
 
-  /// A step's products, which add to these sums, as one value. Nobody knows yet
-  /// what the sums are that they give.
+  /// Begins a step's products, which add to the sums `before`. Returns the new
+  /// sums as one value, which can't be read until `waitForSums`.
   Value begin(Value step, Value before);
-  /// Waits for all products that the thread's group has begun: their sums.
+  /// Waits for all products that the thread's group has begun, and returns the
+  /// sums.
   SmallVector<Value> waitForSums(Value sums);
-  // A thread's sums as instructions have them, and the other way.
+  // Convert a thread's sums to the struct that the instructions use, and back.
   Value pack(ArrayRef<Value> sums);
   SmallVector<Value> unpack(Value sums);
 
@@ -56,7 +58,7 @@ private:
   Value findBegin(const Side &side, Value buffer);
   Value describe(const Side &side, Value begin, int64_t part);
 
-  /// Sums of products under way; NULL: the products are still to be begun.
+  /// The sums of products in flight; NULL: no products have been begun.
   Value begun;
 };
 

@@ -1,9 +1,9 @@
 //===- WarpSpecializedTiles.cpp - Products with a producer warp -----------===//
 //
-// "Parallel Thread Execution ISA", "Asynchronous Data Movement" and "mbarrier".
-// A barrier's phases are told by their parity: who waits for the one before the
-// first goes on at once, as the producer does with buffers that nobody has
-// filled yet.
+// See "Parallel Thread Execution ISA", "Asynchronous Data Movement" and
+// "mbarrier". The phases of an mbarrier are distinguished by their parity. A
+// thread that waits for the phase before the first one goes on at once, as the
+// producer does with buffers that haven't been filled yet.
 //===----------------------------------------------------------------------===//
 
 #include "WarpSpecializedTiles.h"
@@ -21,24 +21,27 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 static constexpr int64_t kWarp = 32;
-/// Of a block.
+/// The most threads of a block.
 static constexpr int64_t kMostThreads = 1024;
-/// Of a ring, for operands: two blocks of a Hopper have room for theirs.
+/// The most bytes of a ring buffer: a multiprocessor of a Hopper has room for
+/// those of two blocks.
 static constexpr int64_t kMostBytes = 96 * 1024;
 static constexpr int64_t kMostBuffers = 4, kEnoughBuffers = 3;
-/// Of a step for each tile of a warp group, where it has as many terms.
+/// The least number of instructions of a step for each tile of a warp group, if
+/// the step without a producer has as many terms.
 static constexpr int64_t kLeastInstructions = 2;
-/// How many times the terms of a step without a producer one has at most.
+/// The most terms of a step, as a multiple of those of a step without a
+/// producer.
 static constexpr int64_t kMostTerms = 4;
-/// NVVM's address space of the memory of some blocks, of which each has a part.
+/// NVVM's address space of the shared memory of a cluster of blocks.
 static constexpr unsigned kClusterSpace = 7;
 
 //===----------------------------------------------------------------------===//
-// Which tiles
+// Choice of tiles
 //===----------------------------------------------------------------------===//
 
-/// What one copy takes of a side; nothing where terms would be others than
-/// zeros behind their end.
+/// Returns the box that one copy takes of a side; nothing if there is none, or
+/// if anything but zeros might be beyond the last term.
 std::optional<TensorMap>
 WarpSpecializedTiles::findMap(const KernelProduct &product,
                               const ProductSide &side,
@@ -68,7 +71,8 @@ WarpSpecializedTiles::choose(const ProductTile &tile,
   if (tile.countThreads() + WarpSpecialization::kProducers > kMostThreads)
     return std::nullopt;
   int64_t ofStep = TensorFactors::get(product.op)->ofStep();
-  // Shorter ones would wait for each other more than they multiply.
+  // Shorter steps would spend more time waiting for each other than
+  // multiplying.
   int64_t least = std::min(tile.terms, kLeastInstructions * ofStep);
   for (int64_t terms = kMostTerms * tile.terms; terms >= least;
        terms -= ofStep) {
@@ -82,8 +86,8 @@ WarpSpecializedTiles::choose(const ProductTile &tile,
   return std::nullopt;
 }
 
-/// Whether groups of threads have the same terms in both, and there are no more
-/// zeros behind these: what differs of a step changes no bit.
+/// Returns whether groups of threads have the same terms with both tiles, and
+/// no more zeros after them: then the length of steps changes no bits.
 bool WarpSpecializedTiles::hasSameParts(const ProductTile &tile,
                                         const ProductTile &other,
                                         int64_t termCount) {
@@ -133,8 +137,8 @@ static Value toWord(OpBuilder &builder, Location loc, Value index) {
   return arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
 }
 
-/// Nothing else may be stored where barriers are, even when they aren't needed
-/// any more.
+/// Nothing else may be stored in the mbarriers' memory, even once they aren't
+/// needed any more.
 void WarpSpecializedTiles::allocate() {
   for (Value *barriers : {&full, &empty})
     *barriers =
@@ -150,7 +154,7 @@ Value WarpSpecializedTiles::isThread(arith::CmpIPredicate predicate,
   return arith::CmpIOp::create(builder, loc, predicate, inBlock, other);
 }
 
-/// Memory becomes a pointer when kernels become functions of LLVM's.
+/// A memref becomes a pointer once kernels are functions of the LLVM dialect.
 Value WarpSpecializedTiles::findAddress(Value memory, Value bytes) {
   toEnd();
   Type pointer =
@@ -169,7 +173,7 @@ Value WarpSpecializedTiles::findBarrier(Value barriers, Value step) {
                      apply(d0 % specialization.buffers * kBytes, step));
 }
 
-/// What is for some threads.
+/// Builds code for some threads only.
 LogicalResult
 WarpSpecializedTiles::buildFor(Value condition,
                                llvm::function_ref<LogicalResult()> own) {
@@ -183,8 +187,9 @@ WarpSpecializedTiles::buildFor(Value condition,
   return built;
 }
 
-/// One thread does. A buffer is full when its bytes have come for which the
-/// producer said to wait; it is empty when each warp has read it.
+/// Initialises the mbarriers, by one thread. A buffer is full when the bytes
+/// that the producer expects have arrived; it is empty when each warp has read
+/// it.
 void WarpSpecializedTiles::initialize() {
   (void)buildFor(isThread(arith::CmpIPredicate::eq, 0), [&] {
     for (auto [barriers, arrivals] :
@@ -203,7 +208,7 @@ void WarpSpecializedTiles::initialize() {
 }
 
 void WarpSpecializedTiles::waitFor(Value barriers, Value step, bool isBefore) {
-  // Nanoseconds, for which a thread may be suspended before it looks again.
+  // Nanoseconds for which a thread may be suspended before it checks again.
   constexpr int64_t kTicks = 10'000'000;
   Value barrier = findBarrier(barriers, step);
   Value parity = apply(
@@ -214,8 +219,8 @@ void WarpSpecializedTiles::waitFor(Value barriers, Value step, bool isBefore) {
                                         constant(builder, loc, kTicks));
 }
 
-/// A warp's threads have read the step before this one, if there is one: one of
-/// them says so.
+/// Reports by one thread that its warp's threads have read the step before this
+/// one, if there is one.
 void WarpSpecializedTiles::releaseBefore(Value step) {
   Value lane = apply(d0 % kWarp, inBlock), none = puller.index(0);
   Value before = apply(d0 - 1, step);
@@ -237,8 +242,9 @@ void WarpSpecializedTiles::releaseBefore(Value step) {
 // The producer
 //===----------------------------------------------------------------------===//
 
-/// `loops`: with which the op's loops begin for the box. Copies lie behind each
-/// other, or are all the same one.
+/// Copies a box, which begins at the indices `loops` of the op's loops. The
+/// copies' tensors follow each other in memory, or all copies have the same
+/// one.
 void WarpSpecializedTiles::copyBox(const Side &side, Value to,
                                    ArrayRef<Value> loops, Value step) {
   unsigned number = side.of->operand;
@@ -270,15 +276,15 @@ void WarpSpecializedTiles::copyBox(const Side &side, Value to,
       /*group=*/NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
 }
 
-/// The loops of more than one iteration: the first one's number goes on behind
-/// its end.
+/// Returns the loops of more than one iteration. The first one's index may go
+/// beyond its end.
 SmallVector<unsigned> WarpSpecializedTiles::findLong(ArrayRef<unsigned> loops) {
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   return llvm::filter_to_vector(loops,
                                 [&](unsigned loop) { return sizes[loop] > 1; });
 }
 
-/// A side's elements of a step, for the group of threads of this number.
+/// Copies a side's elements of a step for one group of threads.
 void WarpSpecializedTiles::copy(const Side &side, int64_t ofGroup, Value step) {
   AffineExpr buffer = d0 % specialization.buffers;
   AffineExpr begin = (buffer * tile.groups + ofGroup) * countBufferBytes(side);
@@ -330,8 +336,8 @@ void WarpSpecializedTiles::produce() {
 // The consumers
 //===----------------------------------------------------------------------===//
 
-/// A step's products are under way while the next one's operands are waited
-/// for.
+/// Adds up all steps. A step's products are in flight while threads wait for
+/// the next one's operands.
 LogicalResult WarpSpecializedTiles::addAll(SmallVector<Value> &sums) {
   Value zero = puller.index(0), one = puller.index(1);
   Value end = puller.index(countSteps());
@@ -351,7 +357,7 @@ LogicalResult WarpSpecializedTiles::addAll(SmallVector<Value> &sums) {
   block = outer;
   sums = waitForSums(pack(SmallVector<Value>(loop.getResults())));
   toEnd();
-  // What is shared is used for something else from here on.
+  // From here on shared memory is used for something else.
   memory.synchronize(builder, loc);
   return success();
 }

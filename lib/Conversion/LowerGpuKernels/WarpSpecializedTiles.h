@@ -1,10 +1,10 @@
 //===- WarpSpecializedTiles.h - Products with a producer warp ---*- C++ -*-===//
 //
 // A warp of its own, the producer, has hardware copy boxes of both operands
-// into a ring of buffers (TensorMaps.h), while warp groups, the consumers,
-// multiply what is there. Both tell each other by barriers in shared memory:
-// of each buffer one is for its being full, one for its being empty. Which
-// terms are added, and in which order, is as without.
+// into a ring buffer (TensorMaps.h), while warp groups, the consumers, multiply
+// what is there. They synchronize by mbarriers in shared memory: each buffer
+// has one for being full and one for being empty. The terms that are added, and
+// their order, are the same as without a producer.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_WARPSPECIALIZEDTILES_H
@@ -15,27 +15,27 @@
 
 namespace mlir::hfta {
 
-/// How a block computes its tile so.
+/// How a block computes its tile with a producer.
 struct WarpSpecialization {
-  ProductTile tile; ///< of other terms at a time than for other chips, perhaps
+  ProductTile tile; ///< its terms may differ from other chips'
   std::array<TensorMap, 2> maps;
   int64_t buffers;
 
-  /// The producer behind all others.
+  /// Returns the threads of a block; the producer comes last.
   int64_t countThreads() const { return tile.countThreads() + kProducers; }
   static constexpr int64_t kProducers = 32;
 };
 
 class WarpSpecializedTiles : public WarpGroupTiles {
 public:
-  /// `maps`: where the kernel's tensor maps are.
+  /// `maps` is the address of the kernel's tensor maps.
   WarpSpecializedTiles(OpBuilder &builder, Block *block, ElementPuller &puller,
                        SharedMemory &memory, const KernelProduct &product,
                        const WarpSpecialization &specialization,
                        ValueRange results, Value thread, Value maps);
 
-  /// Of a tile that warp groups can compute (`arrange`); nothing where an
-  /// operand isn't to be copied so.
+  /// Chooses a specialization of a tile that warp groups can compute
+  /// (`arrange`); nothing if an operand can't be copied in this way.
   static std::optional<WarpSpecialization> choose(const ProductTile &tile,
                                                   const KernelProduct &product);
 
@@ -62,15 +62,16 @@ private:
   int64_t countBufferBytes(const Side &side) const {
     return countBufferElements(side) * 4 / factors.ofWord();
   }
-  /// Whether the thread's number in its block compares so to another one.
+  /// Builds a comparison of the thread's index in its block with `number`.
   Value isThread(arith::CmpIPredicate predicate, int64_t number);
-  /// So many bytes behind the beginning of a part of shared memory.
+  /// Returns the address `bytes` after the beginning of a part of shared
+  /// memory.
   Value findAddress(Value memory, Value bytes);
   Value findBarrier(Value barriers, Value step);
   LogicalResult buildFor(Value condition,
                          llvm::function_ref<LogicalResult()> own);
   void initialize();
-  /// For the phase of a step's buffer, or the one before it.
+  /// Waits for the phase of a step's buffer, or for the phase before it.
   void waitFor(Value barriers, Value step, bool isBefore);
   void produce();
   void fill(Value step);
@@ -81,7 +82,7 @@ private:
 
   const WarpSpecialization &specialization;
   Value maps;
-  Value full, empty; ///< barriers of all buffers
+  Value full, empty; ///< the mbarriers of all buffers
 };
 
 } // namespace mlir::hfta

@@ -7,7 +7,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// `index` as a function of `axes` alone, from where all of these are 0.
+/// Returns how `index` changes with `axes` alone, starting where they are all
+/// 0.
 static AffineExpr restrict(AffineExpr index, unsigned loops,
                            ArrayRef<unsigned> axes) {
   MLIRContext *context = index.getContext();

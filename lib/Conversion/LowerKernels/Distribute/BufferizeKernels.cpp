@@ -23,8 +23,8 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 namespace {
-/// A pad that ops read becomes a tensor whose borders are filled and whose
-/// inside is the source. (One that is a result would not be computed in the
+/// Turns a pad that ops read into a tensor whose borders are filled and whose
+/// inside is the source. (A pad that is a result would not be computed in the
 /// result's memory.)
 struct DecomposePad : public OpRewritePattern<tensor::PadOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -43,7 +43,7 @@ struct DecomposePad : public OpRewritePattern<tensor::PadOp> {
     ArrayRef<int64_t> shape = op.getResultType().getShape();
     Value result = tensor::EmptyOp::create(rewriter, op.getLoc(), shape,
                                            op.getResultType().getElementType());
-    // What earlier axes' borders hold needs no filling along later ones.
+    // Along later axes, what earlier axes' borders contain needs no filling.
     SmallVector<int64_t> offsets(shape.size(), 0), sizes(shape);
     for (auto [axis, low, high] :
          llvm::enumerate(op.getStaticLow(), op.getStaticHigh())) {
@@ -92,7 +92,7 @@ private:
 };
 } // namespace
 
-/// Other pads become a filled tensor with the source inserted.
+/// Turns other pads into a filled tensor into which the source is inserted.
 static LogicalResult decomposePads(func::FuncOp kernel) {
   RewritePatternSet patterns(kernel.getContext());
   patterns.add<DecomposePad>(kernel.getContext(), /*benefit=*/2);
@@ -115,7 +115,7 @@ static LogicalResult bufferize(func::FuncOp kernel) {
   return bufferization::runOneShotBufferize(kernel, options, state);
 }
 
-/// Copies become linalg ops; those of a buffer to itself go away.
+/// Turns copies into linalg ops; copies of a buffer to itself are erased.
 static void replaceCopies(func::FuncOp kernel) {
   IRRewriter rewriter(kernel.getContext());
   kernel.walk([&](memref::CopyOp copy) {

@@ -34,12 +34,13 @@ public:
 private:
   void makeArguments();
   SmallVector<Value> createBegins();
-  /// The loop over parts that computes the only result and may be cut; null if
-  /// there is none.
+  /// Returns the loop over parts that computes the only result and may be cut;
+  /// null if there is none.
   scf::ForOp findParts();
-  /// Leaves the item's iterations, which compute into the result's memory.
+  /// Restricts the loop to the item's iterations, which compute in the result's
+  /// memory.
   void cutParts(scf::ForOp loop, int64_t items);
-  /// Computes the item's part of a result into the tensor of its memory.
+  /// Computes the item's part of a result in the tensor of its memory.
   Value computePart(Value result, Value target,
                     MutableArrayRef<TensorSlicer> slicers);
   Value addTensor(BlockArgument argument, Type type, bool writable);
@@ -48,7 +49,7 @@ private:
   ArrayRef<int64_t> ties;
   IRRewriter rewriter;
   SmallVector<ItemAxis> axes;
-  /// Where each result goes: memory, and the tensor that it holds.
+  /// The destination of each result: memory, and the tensor that it holds.
   SmallVector<BlockArgument> targets;
   SmallVector<Value> targetTensors;
   BlockArgument item;
@@ -60,8 +61,8 @@ static MemRefType getMemoryType(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   if (tensor.getNumElements() > 0)
     return MemRefType::get(tensor.getShape(), tensor.getElementType());
-  // MLIR takes the default layout's strides for dynamic outside of an axis of
-  // length 0, and passes no pointer for such memory.
+  // MLIR takes the strides of the default layout to be dynamic outside of an
+  // axis of length 0, and passes no pointer for such memory.
   SmallVector<int64_t> strides(tensor.getRank(), 1);
   return MemRefType::get(
       tensor.getShape(), tensor.getElementType(),
@@ -86,7 +87,7 @@ static void replaceSplats(RewriterBase &rewriter, Operation *end) {
   }
 }
 
-/// The tensor in an argument's memory.
+/// Creates the tensor in an argument's memory.
 Value KernelDistributor::addTensor(BlockArgument argument, Type type,
                                    bool writable) {
   OpBuilder::InsertionGuard guard(rewriter);
@@ -122,7 +123,7 @@ void KernelDistributor::makeArguments() {
       kernel.getLoc());
 }
 
-/// Where the item's part of each axis begins.
+/// Returns where the item's part of each axis begins.
 SmallVector<Value> KernelDistributor::createBegins() {
   Location loc = kernel.getLoc();
   SmallVector<Value> begins(axes.size());
@@ -165,8 +166,9 @@ Value KernelDistributor::computePart(Value result, Value target,
                                        sizes, strides);
 }
 
-/// Each item writes its own part of memory: a loop that begins with another
-/// tensor's elements would first have to copy all of them.
+/// Returns the loop over parts, whose items write their own parts of memory. A
+/// loop that starts from another tensor's elements can't be cut: it would first
+/// have to copy all of them.
 scf::ForOp KernelDistributor::findParts() {
   Operation *end = kernel.getBody().front().getTerminator();
   if (end->getNumOperands() != 1)

@@ -31,14 +31,14 @@ static int64_t getIterations(linalg::LinalgOp op) {
   return iterations;
 }
 
-/// Whether every element is a copy of an operand's or a constant.
+/// Returns whether every element is a copy of an operand's or a constant.
 static bool isCopy(linalg::GenericOp op) {
   return llvm::all_of(op.getBody()->without_terminator(), [](Operation &inner) {
     return inner.hasTrait<OpTrait::ConstantLike>();
   });
 }
 
-/// Whether the op moves elements: no operand's axes come in another order.
+/// Returns whether the op leaves the order of its operands' axes as it is.
 static bool keepsOrder(linalg::GenericOp op) {
   return llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
     SmallVector<unsigned> axes;
@@ -53,8 +53,8 @@ static bool isElementwiseOp(linalg::GenericOp op) {
   return op && op.getNumParallelLoops() == op.getNumLoops();
 }
 
-/// Whether computing an element again takes no longer than reading it would: a
-/// few sums and products of one element and of numbers for whole rows.
+/// Returns whether computing an element again takes no longer than reading it:
+/// a few sums and products of one element and of numbers for whole rows.
 static bool isCheap(linalg::GenericOp op) {
   int64_t size = 0;
   for (Operation &inner : op.getBody()->without_terminator()) {
@@ -71,8 +71,8 @@ static bool isCheap(linalg::GenericOp op) {
          op.getNumResults() == 1;
 }
 
-/// Whether every user computes an op's elements by itself, so that they are
-/// never stored.
+/// Returns whether every user computes the op's elements itself, so that they
+/// are never stored.
 static bool isRepeated(linalg::GenericOp op) {
   return isCopy(op) ||
          (isCheap(op) && llvm::all_of(op->getUses(), [&](OpOperand &use) {
@@ -83,8 +83,8 @@ static bool isRepeated(linalg::GenericOp op) {
           }));
 }
 
-/// Whether fusing the value's op into its user computes no element twice and
-/// no other access worse.
+/// Returns whether fusing the value's op into its user computes no element
+/// twice and makes no other access slower.
 static bool isProfitable(OpOperand &use) {
   auto producer = use.get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(use.getOwner());
@@ -106,7 +106,7 @@ static Operation *getFirstUser(Operation *op) {
   return first;
 }
 
-/// Fuses one op into one user; false if that can't be done.
+/// Fuses one op into one user; returns false if that can't be done.
 static bool fuse(RewriterBase &rewriter, OpOperand &use) {
   Operation *producer = use.get().getDefiningOp();
   Operation *consumer = use.getOwner();
@@ -128,8 +128,8 @@ static bool fuse(RewriterBase &rewriter, OpOperand &use) {
   rewriter.eraseOp(consumer);
   if (producer->use_empty())
     rewriter.eraseOp(producer);
-  // What stands there twice would be made twice, and what that is made of four
-  // times.
+  // Duplicates are removed: an operand that occurs twice would be computed
+  // twice, and its own operands four times.
   FailureOr<linalg::GenericOp> unique =
       linalg::deduplicateOperandsAndRemoveDeadResults(
           rewriter, cast<linalg::GenericOp>(fused->fusedOp),
@@ -141,7 +141,7 @@ static bool fuse(RewriterBase &rewriter, OpOperand &use) {
   return true;
 }
 
-/// Fuses `op` into a user where that pays.
+/// Fuses `op` into a user if that pays.
 static bool fuseIntoUser(RewriterBase &rewriter, linalg::GenericOp op) {
   Operation *first = getFirstUser(op);
   for (OpOperand &use : op->getUses()) {
@@ -162,8 +162,8 @@ static bool fuseIntoUser(RewriterBase &rewriter, linalg::GenericOp op) {
 }
 
 namespace {
-/// A scalar in the body for an operand whose elements are all equal, which
-/// would be read from memory.
+/// Replaces an operand whose elements are all equal, and which would be read
+/// from memory, by a scalar in the body.
 struct InlineSplats : public OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -186,8 +186,8 @@ struct InlineSplats : public OpRewritePattern<linalg::GenericOp> {
   }
 };
 
-/// Moves a pad behind the transposition of its result, so that the elements are
-/// moved once, to where they stay.
+/// Moves a pad after the transposition of its result, so that the elements are
+/// moved once, to their final place.
 struct TransposeBeforePad : public OpRewritePattern<linalg::TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -217,7 +217,7 @@ struct TransposeBeforePad : public OpRewritePattern<linalg::TransposeOp> {
 };
 } // namespace
 
-/// Patterns that open the way for fusion or clean up after it.
+/// Applies patterns that enable fusion or clean up after it.
 static LogicalResult simplify(func::FuncOp kernel) {
   MLIRContext *context = kernel.getContext();
   RewritePatternSet patterns(context);

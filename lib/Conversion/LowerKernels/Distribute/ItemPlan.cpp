@@ -1,6 +1,6 @@
 //===- ItemPlan.cpp - How a kernel is cut into work items -----------------===//
 //
-// Cutting an axis divides the work of those ops that compute only a part then;
+// Cutting an axis divides the work of those ops that then compute only a part;
 // the others are computed by every item.
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ using namespace mlir::hfta;
 
 using Costs = ReferenceModel::Items;
 
-/// How many threads the kernels of one of `copies` copies are cut for.
+/// Returns for how many threads the kernels of one of `copies` copies are cut.
 static int64_t getCopyThreads(int64_t copies) {
   return std::clamp<int64_t>(Costs::kThreads / std::max<int64_t>(copies, 1), 1,
                              Costs::kMaxCopyThreads);
@@ -32,7 +32,8 @@ static double getElements(Type type) {
 
 namespace {
 
-/// An axis that can be cut, and what that makes smaller.
+/// An axis that can be cut, and the ops of which items then compute only a
+/// part.
 struct Candidate {
   int64_t axis = 0, extent = 0;
   SlicedOps sliced;
@@ -50,7 +51,8 @@ public:
   }
 
   SmallVector<ItemAxis> plan();
-  /// How many items of `iterations` of a loop that does `work` in all.
+  /// Returns into how many items `iterations` of a loop are cut whose total is
+  /// `work`.
   int64_t planParts(int64_t iterations, double work);
 
 private:
@@ -59,17 +61,19 @@ private:
   /// Tries all ways to cut the axes from candidate `next` on.
   void search(size_t next, int64_t items);
   double getItemWork();
-  /// Until all threads have done `items` of that much work each.
+  /// Estimates the time until all threads have done `items` of that much work
+  /// each.
   double getTime(int64_t items, double work) const;
   double getOpWork(Operation *op) const;
   double getLinalgWork(linalg::LinalgOp op) const;
   double getVectorFactor(linalg::LinalgOp op) const;
   double getReuseFactor(linalg::LinalgOp op) const;
   SmallVector<int64_t> getSizes(linalg::LinalgOp op) const;
-  /// How many times longer accesses take because of what an item touches.
+  /// Returns the factor by which accesses are slower because of the memory that
+  /// an item accesses.
   double getDistanceFactor();
   bool isScattered() const;
-  /// The part that is left when axes are cut.
+  /// Returns the share of an op that an item computes when axes are cut.
   double getShare(Operation *op) const;
   double getShare(OpOperand &operand) const;
 
@@ -78,10 +82,10 @@ private:
   SmallVector<Candidate> candidates;
   SmallVector<int64_t> parts, best;
   double bestTime = 0;
-  int64_t threads; ///< that share the work of one copy
+  int64_t threads; ///< threads that share the work of one copy
   int64_t limit = 1;
-  /// Whether the kernel makes passes over its elements and does nothing but
-  /// that; whether it makes several.
+  /// Whether the kernel does nothing but make passes over its elements; and
+  /// whether it makes several.
   bool isStream = false, hasPasses = false;
   double distanceFactor = 1;
 };
@@ -138,8 +142,8 @@ static bool multiplies(linalg::LinalgOp op) {
   return !op.getBlock()->getOps<math::FmaOp>().empty();
 }
 
-/// Whether a tile of sums that is one vector wide reads a number for every
-/// product: vectors differ along `axis` only.
+/// Returns whether a tile of sums that is one vector wide reads a number for
+/// every product, as vectors differ along `axis` only.
 static bool readsNumbers(linalg::LinalgOp op, unsigned axis) {
   if (op.getNumReductionLoops() == 0)
     return false;
@@ -156,7 +160,7 @@ static bool readsNumbers(linalg::LinalgOp op, unsigned axis) {
   return true;
 }
 
-/// The op's loops over an item's part.
+/// Returns the sizes of the op's loops over an item's part.
 SmallVector<int64_t> ItemPlanner::getSizes(linalg::LinalgOp op) const {
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   for (auto [candidate, count] : llvm::zip(candidates, parts)) {
@@ -167,8 +171,8 @@ SmallVector<int64_t> ItemPlanner::getSizes(linalg::LinalgOp op) const {
   return sizes;
 }
 
-/// How many times longer products of two vectors each take where what is read
-/// of one input serves few elements of the other.
+/// Returns the factor by which products of two vectors are slower because what
+/// is read of one input serves few elements of the other.
 double ItemPlanner::getReuseFactor(linalg::LinalgOp op) const {
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   auto last = llvm::find(llvm::reverse(kinds), utils::IteratorType::parallel);
@@ -193,8 +197,8 @@ double ItemPlanner::getReuseFactor(linalg::LinalgOp op) const {
   return std::max(1.0, Costs::kReadFactor * reads);
 }
 
-/// How many times longer an op takes because what is left of its innermost
-/// parallel axis doesn't fill vectors.
+/// Returns the factor by which an op is slower because the rest of its
+/// innermost parallel axis doesn't fill vectors.
 double ItemPlanner::getVectorFactor(linalg::LinalgOp op) const {
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   auto last = llvm::find(llvm::reverse(kinds), utils::IteratorType::parallel);
@@ -246,14 +250,14 @@ double ItemPlanner::getOpWork(Operation *op) const {
   return work;
 }
 
-/// Whether a kernel computes sums of products: those move their operands
-/// through the caches by themselves.
+/// Returns whether a kernel computes sums of products, whose own loops move
+/// their operands through the caches.
 static bool multiplies(func::FuncOp kernel) {
   return llvm::any_of(kernel.getBody().front().getOps<linalg::LinalgOp>(),
                       [](linalg::LinalgOp op) { return multiplies(op); });
 }
 
-/// Whether an op reads what another one has computed.
+/// Returns whether an op reads what another one has computed.
 static bool readsComputed(func::FuncOp kernel) {
   return llvm::any_of(kernel.getBody().front().getOps<linalg::LinalgOp>(),
                       [](linalg::LinalgOp op) {
@@ -264,7 +268,7 @@ static bool readsComputed(func::FuncOp kernel) {
                       });
 }
 
-/// Whether items don't write contiguous parts of the results.
+/// Returns whether items write parts of the results that aren't contiguous.
 bool ItemPlanner::isScattered() const {
   bool sawWhole = false;
   for (auto [candidate, count] : llvm::zip(candidates, parts)) {
@@ -298,8 +302,8 @@ double ItemPlanner::getItemWork() {
   return work;
 }
 
-/// And of all threads together: that counts because other copies may keep them
-/// busy.
+/// The time of all threads together counts as well, as other copies may keep
+/// them busy.
 double ItemPlanner::getTime(int64_t items, double work) const {
   double rounds = static_cast<double>(llvm::divideCeil(items, threads)) +
                   Costs::kTotalWeight * static_cast<double>(items) /
@@ -351,7 +355,7 @@ SmallVector<ItemAxis> ItemPlanner::plan() {
 }
 
 int64_t ItemPlanner::planParts(int64_t iterations, double work) {
-  // What else the kernel computes, each item does.
+  // Each item repeats whatever else the kernel computes.
   double others = getItemWork();
   auto most = static_cast<int64_t>(
       std::min(static_cast<double>(Costs::kMost), work / Costs::kWork));

@@ -13,13 +13,13 @@ struct ItemAxis {
   int64_t axis, parts, size;
 };
 
-/// The axes of the results of a kernel on tensors that are cut, the outermost
-/// first. It follows from the kernel's ops and shapes, and from how many copies
-/// share the threads.
+/// Returns the axes that are cut of the results of a kernel on tensors, the
+/// outermost first. They follow from the kernel's ops and shapes, and from how
+/// many copies share the threads.
 SmallVector<ItemAxis> planItems(func::FuncOp kernel);
 
-/// Into how many items the iterations of a kernel's loop over parts are cut; 1
-/// if they aren't. By the same.
+/// Returns into how many items the iterations of a kernel's loop over parts are
+/// cut; 1 if they aren't. It follows from the same.
 int64_t planParts(func::FuncOp kernel, scf::ForOp loop);
 
 } // namespace mlir::hfta

@@ -13,7 +13,7 @@ using namespace mlir::hfta;
 using Ranges = std::optional<SmallVector<PartRange>>;
 
 //===----------------------------------------------------------------------===//
-// What a part is computed from
+// Parts of operands
 //===----------------------------------------------------------------------===//
 
 /// Adds `expression`'s constant factors of each axis to `factors`, which ends
@@ -40,7 +40,7 @@ static LogicalResult addTerms(AffineExpr expression, int64_t factor,
   return addTerms(binary.getLHS(), factor * constant.getValue(), factors);
 }
 
-/// The iteration axis that is the index into `axis` of the op's result.
+/// Returns the iteration axis that is the index into `axis` of the op's result.
 static std::optional<unsigned> getIterationAxis(linalg::LinalgOp op,
                                                 unsigned result, int64_t axis) {
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(result));
@@ -87,8 +87,8 @@ static Ranges getLinalgRanges(linalg::LinalgOp op, unsigned result,
   return ranges;
 }
 
-/// The axis of `shape` that is the same as `other`'s `axis` under a reshape
-/// that groups axes of `fine` into those of `coarse`.
+/// Returns the axis of `shape` that corresponds to `axis` of `other` under a
+/// reshape that groups axes of `fine` into those of `coarse`.
 static std::optional<int64_t>
 getReshapedAxis(ArrayRef<ReassociationIndices> groups, ArrayRef<int64_t> fine,
                 int64_t axis, bool fromFine) {
@@ -111,7 +111,8 @@ getReshapedAxis(ArrayRef<ReassociationIndices> groups, ArrayRef<int64_t> fine,
   return std::nullopt;
 }
 
-/// The axis of a slice's larger tensor that is `axis` of the smaller one.
+/// Returns the axis of a slice's larger tensor that is `axis` of the smaller
+/// one.
 template <typename OpTy>
 static int64_t getLargeAxis(OpTy op, int64_t axis) {
   llvm::SmallBitVector dropped = op.getDroppedDims();
@@ -250,7 +251,7 @@ void TensorSlicer::shiftIndices(Operation *clone, OpResult result,
   });
 }
 
-/// An op without operands: `tensor.empty` or a splat constant.
+/// Creates an op without operands: `tensor.empty` or a splat constant.
 static Value createLeaf(RewriterBase &rewriter, Operation *op,
                         RankedTensorType type) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
@@ -261,9 +262,9 @@ static Value createLeaf(RewriterBase &rewriter, Operation *op,
                                  type.getElementType());
 }
 
-/// A slice of `tensor`, which may be one itself. Bufferization finds that one
-/// slice of an argument is read and written in place, but not a slice of a
-/// slice.
+/// Creates a slice of `tensor`, which may be a slice itself. Bufferization
+/// finds that a slice of an argument is read and written in place, but not that
+/// a slice of a slice is.
 static Value createSlice(RewriterBase &rewriter, Location loc,
                          RankedTensorType type, Value tensor,
                          SmallVector<OpFoldResult> offsets,
@@ -287,7 +288,7 @@ static Value createSlice(RewriterBase &rewriter, Location loc,
                                         sizes, strides);
 }
 
-/// The clone of an op with one result that moves elements.
+/// Clones an op with one result that moves elements.
 static Value createMoved(RewriterBase &rewriter, Operation *op,
                          RankedTensorType type, ValueRange operands,
                          int64_t axis) {

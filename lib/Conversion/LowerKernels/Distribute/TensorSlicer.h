@@ -14,22 +14,23 @@
 
 namespace mlir::hfta {
 
-/// What an op reads of an operand for a range of one of its results' axes:
-/// elements [begin, begin + size) need those of the operand's `axis` from
-/// begin * scale + shift, (size - 1) * scale + window of them.
+/// The part of an operand that an op reads for a range of one of its results'
+/// axes: elements [begin, begin + size) need (size - 1) * scale + window
+/// elements of the operand's `axis`, from begin * scale + shift on.
 struct PartRange {
   unsigned operand;
   int64_t axis;
   int64_t scale, shift, window;
 };
 
-/// The operands that need only a part when only a range of the result's `axis`
-/// is computed; nothing if the op can't compute a part of its result.
+/// Returns the operands of which only a part is needed if only a range of the
+/// result's `axis` is computed; nothing if the op can't compute a part of its
+/// result.
 std::optional<SmallVector<PartRange>> getPartRanges(OpResult result,
                                                     int64_t axis);
 
 /// Rewrites computations of whole tensors to computations of a range of one
-/// axis that begins at `begin`, an index, and ends `size` elements later.
+/// axis that begins at `begin`, an index, and has `size` elements.
 class TensorSlicer {
 public:
   TensorSlicer(RewriterBase &rewriter, Value begin)
@@ -37,13 +38,13 @@ public:
 
   Value getBegin() const { return begin; }
 
-  /// Elements [begin, begin + size) of `axis`.
+  /// Returns elements [begin, begin + size) of `axis`.
   Value slice(Value tensor, int64_t axis, int64_t size) {
     return slice(tensor, Range{axis, 1, 0, size});
   }
 
 private:
-  /// Elements from begin * scale + shift.
+  /// The elements from begin * scale + shift on.
   struct Range {
     int64_t axis, scale, shift, size;
   };
@@ -61,9 +62,9 @@ private:
   std::map<std::tuple<void *, int64_t, int64_t, int64_t, int64_t>, Value> known;
 };
 
-/// What is computed and read only in part when ranges are asked for.
+/// The ops that are computed only in part when ranges are asked for.
 struct SlicedOps {
-  /// With the iteration axis that is cut, of structured ops.
+  /// The ops; for structured ones with the iteration axis that is cut.
   llvm::DenseMap<Operation *, std::optional<unsigned>> ops;
   llvm::DenseSet<OpOperand *> operands;
 

@@ -7,7 +7,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Whether an operand runs through `axis` and the next one as through one.
+/// Returns whether an operand runs through `axis` and the next one as through
+/// one axis.
 static bool canJoinIn(linalg::GenericOp op, OpOperand &operand, unsigned axis,
                       int64_t inner) {
   AffineMap map = op.getMatchingIndexingMap(&operand);
@@ -39,7 +40,7 @@ static bool canJoinIn(linalg::GenericOp op, OpOperand &operand, unsigned axis,
   return strides[*place - 1] == strides[*place] * inner;
 }
 
-/// Groups of axes that can be one.
+/// Finds groups of axes that can be joined.
 static SmallVector<ReassociationIndices> findJoins(linalg::GenericOp op) {
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
@@ -63,7 +64,7 @@ static SmallVector<ReassociationIndices> findJoins(linalg::GenericOp op) {
 
 namespace {
 
-/// An op with groups of axes joined.
+/// Joins groups of an op's axes.
 class AxisJoiner {
 public:
   AxisJoiner(linalg::GenericOp op, ArrayRef<ReassociationIndices> groups)
@@ -75,13 +76,13 @@ public:
   linalg::GenericOp join(RewriterBase &rewriter);
 
 private:
-  /// The operand's places that become one each.
+  /// Returns the groups of the operand's dimensions that are joined.
   SmallVector<ReassociationIndices> getPlaces(AffineMap map) const;
   AffineMap getMap(AffineMap map) const;
 
   linalg::GenericOp op;
   ArrayRef<ReassociationIndices> groups;
-  /// Of each axis.
+  /// The new expression of each old axis.
   SmallVector<AffineExpr> newAxis;
 };
 

@@ -7,8 +7,8 @@
 
 namespace mlir::hfta {
 
-/// Makes one axis of neighbouring axes that all operands of an op on memory
-/// run through row by row. Returns the op with fewer axes, or `op`.
+/// Joins neighbouring axes through which all operands of an op on memory run
+/// row by row. Returns the op with fewer axes, or `op`.
 linalg::GenericOp joinAxes(RewriterBase &rewriter, linalg::GenericOp op);
 
 } // namespace mlir::hfta

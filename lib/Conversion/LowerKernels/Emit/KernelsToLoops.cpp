@@ -31,8 +31,8 @@ using namespace mlir::hfta;
 // Initial values
 //===----------------------------------------------------------------------===//
 
-/// The op that fills `memory` just before `op` reads it, with nothing that
-/// touches the same buffer between them; null if there is none.
+/// Returns the op that fills `memory` before `op` reads it, with nothing
+/// between them that uses the same buffer; null if there is none.
 static linalg::FillOp findFill(linalg::GenericOp op, Value memory) {
   Value root = getRootMemory(memory);
   for (Operation *before = op->getPrevNode(); before;
@@ -53,7 +53,7 @@ static linalg::FillOp findFill(linalg::GenericOp op, Value memory) {
   return nullptr;
 }
 
-/// Takes the scalars that results are filled with; the fills go away.
+/// Returns the scalars that results are filled with, and erases the fills.
 static SmallVector<Value> takeInitialValues(RewriterBase &rewriter,
                                             linalg::GenericOp op) {
   SmallVector<Value> initial;
@@ -71,8 +71,8 @@ static SmallVector<Value> takeInitialValues(RewriterBase &rewriter,
   return initial;
 }
 
-/// Fills the results' memory after all: sums that wait there between blocks of
-/// their terms start there too.
+/// Fills the results' memory after all, as sums wait there between blocks of
+/// their terms and have to start there, too.
 static void returnInitialValues(RewriterBase &rewriter, linalg::GenericOp op,
                                 MutableArrayRef<Value> initial) {
   for (auto [output, value] : llvm::zip(op.getDpsInits(), initial)) {
@@ -129,8 +129,8 @@ struct KernelsToLoopsPass
     func::FuncOp kernel = getOperation();
     if (!kernel->hasAttr(kItemsAttrName) || kernel.isDeclaration())
       return;
-    // From the last to the first, so that the op before is still whole when its
-    // fill is taken; fills that are left come at the end.
+    // Ops are lowered from the last to the first, so that the op before is
+    // still whole when its fill is taken; fills that are left come at the end.
     IRRewriter rewriter(&getContext());
     TargetModel target = TargetModel::get(kernel);
     for (bool fills : {false, true}) {

@@ -25,8 +25,9 @@ SmallVector<Value> LoopEmitter::getIndices(OpOperand &operand,
   return loops.getIndices(operand, offsets);
 }
 
-/// Every `stride`-th element from the first, by loads of neighbours that don't
-/// go beyond the last one needed: each begins with the last of the one before.
+/// Loads every `stride`-th element from the first one on. It loads neighbours,
+/// up to the last element that is needed: each load begins with the last
+/// element of the one before.
 Value LoopEmitter::loadStrided(OpOperand &operand, const Piece &piece,
                                int64_t stride) {
   Location loc = op.getLoc();
@@ -45,8 +46,8 @@ Value LoopEmitter::loadStrided(OpOperand &operand, const Piece &piece,
       result = loaded;
       continue;
     }
-    // Lanes that this load or, at first, the one before it has; those that
-    // later loads have don't matter yet.
+    // The lanes that this load has or, the first time, the one before it. Lanes
+    // that later loads have don't matter yet.
     SmallVector<int64_t> mask;
     for (int64_t lane = 0; lane < lanes; ++lane) {
       int64_t element = lane * stride;
@@ -60,7 +61,7 @@ Value LoopEmitter::loadStrided(OpOperand &operand, const Piece &piece,
   return result;
 }
 
-/// An element, or a vector where the operand differs between lanes.
+/// Loads an element, or a vector if the operand differs between lanes.
 Value LoopEmitter::load(OpOperand &operand, const Piece &piece) {
   Location loc = op.getLoc();
   Value memory = operand.get();
@@ -111,7 +112,7 @@ Value LoopEmitter::loadInput(OpOperand &operand, const Piece &piece,
   return value;
 }
 
-/// Vectors one behind the other, as one; their number is a power of two.
+/// Concatenates vectors, whose number is a power of two.
 static Value concatenate(OpBuilder &builder, Location loc,
                          SmallVector<Value> parts) {
   for (; parts.size() > 1; parts.resize(parts.size() / 2)) {
@@ -141,8 +142,8 @@ SmallVector<Value> LoopEmitter::loadSquare(OpOperand &operand,
 void LoopEmitter::loadTransposed(OpOperand &operand, unsigned axis,
                                  int64_t size, const Piece &piece,
                                  Loads &loads) {
-  // Where fewer terms are left than a vector has lanes, several squares lie
-  // side by side.
+  // If fewer terms are left than a vector has lanes, several squares lie side
+  // by side.
   int64_t side = std::min(size, piece.lanes);
   if (side == 1)
     return;
@@ -286,7 +287,7 @@ SmallVector<Value> LoopEmitter::emitTransposed(unsigned axis,
                                                ValueRange running) {
   int64_t size = loops.sizes[axis], begin = 0;
   SmallVector<Value> sums(running);
-  // Full blocks, then what is left in halves.
+  // Full blocks come first, then the rest in halves.
   for (int64_t block = plan.lanes; begin < size; block /= 2) {
     int64_t end = size - (size - begin) % block;
     sums = loops.emitCarrying(
@@ -412,7 +413,8 @@ Value LoopEmitter::createLead() {
   return arith::RemUIOp::create(builder, loc, left, lanes);
 }
 
-/// One vector, of which the lanes are stored that compare with `bound`.
+/// Emits one vector, of which those lanes are stored whose index compares with
+/// `bound`.
 void LoopEmitter::emitMasked(arith::CmpIPredicate predicate, Value bound) {
   Location loc = op.getLoc();
   SmallVector<int64_t> numbers =
@@ -426,10 +428,10 @@ void LoopEmitter::emitMasked(arith::CmpIPredicate predicate, Value bound) {
   mask = Value();
 }
 
-/// The first and the last vector are where the axis begins and ends; of these
-/// only lanes are stored that are in no aligned vector between them: a cache
-/// line that has been written has to leave the cache before it is stored past
-/// it.
+/// Emits the first and the last vector at the ends of the axis, and aligned
+/// vectors between them. Of the first and last vector only the lanes are stored
+/// that aren't in an aligned vector: a cache line that has been written would
+/// have to leave the cache before it could be stored past it.
 void LoopEmitter::emitStream() {
   unsigned axis = *plan.vectorAxis;
   int64_t block = plan.vectors * plan.lanes, size = loops.sizes[axis];
@@ -447,7 +449,8 @@ void LoopEmitter::emitStream() {
   streaming = true;
   loops.emitLoopFrom(axis, lead, size - block + 1, block,
                      [&] { emitRows(0, parts); });
-  // From the first block on that would go beyond the end.
+  // From the first block on that would go beyond the end single vectors are
+  // emitted.
   Value begin =
       arith::SubIOp::create(builder, loc, constant(size), getRest(block));
   loops.emitLoopFrom(axis, begin, size - plan.lanes + 1, plan.lanes,

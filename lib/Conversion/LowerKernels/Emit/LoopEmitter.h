@@ -16,7 +16,7 @@ namespace mlir::hfta {
 /// Writes the loop nest of a linalg.generic on memory, as planned.
 class LoopEmitter {
 public:
-  /// `initial` are the values that the results start from, null where they are
+  /// `initial` are the values that the results start from, null if they are
   /// read from memory.
   LoopEmitter(OpBuilder &builder, linalg::GenericOp op, const LoopPlan &plan,
               ArrayRef<Value> initial, const TargetModel &target)
@@ -26,8 +26,8 @@ public:
   void emit();
 
 private:
-  /// A vector of a tile: the place of its first lane from the tile's base, an
-  /// offset for each axis, and the number of its lanes.
+  /// A vector of a tile: its first lane's offset from the tile's base along
+  /// each axis, and the number of its lanes.
   struct Piece {
     SmallVector<int64_t> offsets;
     int64_t lanes;
@@ -37,10 +37,11 @@ private:
   void emitBlocks(size_t next);
   void emitOuter(size_t next);
   void emitColumns();
-  /// The same with most vectors stored past the caches.
+  /// Emits the columns with most vectors stored past the caches.
   void emitStream();
   void emitMasked(arith::CmpIPredicate predicate, Value bound);
-  /// How far the first aligned address is from where the vector axis begins.
+  /// Returns the distance from the beginning of the vector axis to the first
+  /// aligned address.
   Value createLead();
   /// Copies the packed input's part for a block of the vector axis.
   void emitPacking(ArrayRef<VectorPart> parts);
@@ -50,10 +51,11 @@ private:
   void emitRows(size_t next, ArrayRef<VectorPart> parts);
   void emitTile(ArrayRef<VectorPart> parts);
   SmallVector<Piece> getPieces(ArrayRef<VectorPart> parts) const;
-  /// The loops over the terms of the tile's sums; returns the sums.
+  /// Emits the loops over the terms of the tile's sums; returns the sums.
   SmallVector<Value> emitReductions(size_t next, ArrayRef<Piece> pieces,
                                     ValueRange running);
-  /// The innermost of them in blocks, for inputs that are transposed.
+  /// Emits the innermost of these loops in blocks, for inputs that are
+  /// transposed.
   SmallVector<Value> emitTransposed(unsigned axis, ArrayRef<Piece> pieces,
                                     ValueRange running);
   SmallVector<Value> emitTransposedBlock(unsigned axis, int64_t size,
@@ -62,23 +64,24 @@ private:
   /// Reads `size` terms of a transposed input.
   void loadTransposed(OpOperand &operand, unsigned axis, int64_t size,
                       const Piece &piece, Loads &loads);
-  /// Reads `side` terms for as many lanes, and gives a vector a term.
+  /// Reads `side` terms for as many lanes, and returns one vector for each
+  /// term.
   SmallVector<Value> loadSquare(OpOperand &operand, const Piece &piece,
                                 int64_t firstLane, int64_t side);
-  /// The body for each piece; `running` are the results' values so far.
+  /// Emits the body for each piece; `running` are the results' values so far.
   SmallVector<Value> emitBody(ArrayRef<Piece> pieces, ValueRange running,
                               Loads &loads);
 
   SmallVector<Value> loadInitial(ArrayRef<Piece> pieces);
   void store(ArrayRef<Piece> pieces, ValueRange results);
   Value loadInput(OpOperand &operand, const Piece &piece, Loads &loads);
-  /// Where `loads` has what a piece reads.
+  /// Returns the key in `loads` of what a piece reads.
   std::pair<unsigned, SmallVector<int64_t>> getKey(OpOperand &operand,
                                                    const Piece &piece);
   Value load(OpOperand &operand, const Piece &piece);
   Value loadStrided(OpOperand &operand, const Piece &piece, int64_t stride);
   void storeTo(OpOperand &operand, const Piece &piece, Value value);
-  /// An operand's indices for one lane.
+  /// Returns an operand's indices for one lane.
   SmallVector<Value> getIndices(OpOperand &operand, const Piece &piece,
                                 int64_t lane = 0);
 
@@ -88,14 +91,14 @@ private:
   ArrayRef<Value> initial;
   AxisLoops loops;
   Prefetcher prefetcher;
-  /// Where the packed input is copied to: its terms in their order, then the
-  /// block of the vector axis.
+  /// The memory to which the packed input is copied: its terms in their order,
+  /// then the block of the vector axis.
   Value panel;
   /// Whether vectors are being stored past the caches.
   bool streaming = false;
-  /// Lanes of a vector that are stored, if not all.
+  /// Which lanes of a vector are stored; null: all.
   Value mask;
-  /// Of the tile being written, for each of the plan's row axes.
+  /// The rows of the tile being written, for each of the plan's row axes.
   SmallVector<int64_t> rows;
 };
 

@@ -14,7 +14,7 @@ using namespace mlir::hfta;
 
 static constexpr unsigned kAllCaches = 3;
 
-/// How many ops before `op` read `memory`.
+/// Counts the ops before `op` that read `memory`.
 static int64_t countReaders(linalg::GenericOp op, Value memory) {
   int64_t readers = 0;
   for (Operation *before = op->getPrevNode(); before;
@@ -27,8 +27,8 @@ static int64_t countReaders(linalg::GenericOp op, Value memory) {
   return readers;
 }
 
-/// The view that the next item has where this one has `view`; null if it is the
-/// same for all items. The last item's is its own.
+/// Returns the next item's view that corresponds to `view`; null if it is the
+/// same for all items. For the last item it is that item's own one.
 static Value createNextView(OpBuilder &builder, func::FuncOp kernel,
                             BlockArgument item, Value view) {
   BackwardSliceOptions options;

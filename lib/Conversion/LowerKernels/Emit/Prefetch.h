@@ -7,18 +7,18 @@
 
 namespace mlir::hfta {
 
-/// Asks for what the next work item reads while this one computes. A kernel
-/// that makes several passes over its item's part of an argument waits for
-/// memory in the first pass only, which nothing hides; so the second pass,
-/// which finds its own part in the cache, asks for the next item's.
+/// Prefetches the next work item's data while this one computes. A kernel that
+/// makes several passes over its item's part of an argument waits for memory
+/// only in the first pass, and nothing hides that; so the second pass, which
+/// finds its own data in the cache, prefetches the next item's.
 class Prefetcher {
 public:
   Prefetcher(OpBuilder &builder, linalg::GenericOp op,
              const TargetModel &target);
 
-  /// Asks for the next item's cache line at these indices of an operand, if a
-  /// vector that is `offset` elements from where vectors begin is the first
-  /// that reads it.
+  /// Prefetches the next item's cache line at these indices of an operand, if a
+  /// vector that is `offset` elements from where vectors begin is the first to
+  /// read it.
   void create(OpOperand &operand, ValueRange indices, int64_t offset);
 
 private:

@@ -37,7 +37,7 @@ public:
     int64_t size = loops.sizes[row];
     bool isSmall = llvm::range_size(op.getBody()->without_terminator()) <=
                    Costs::kSmallBody;
-    // Half of the registers, or more where there are few rows.
+    // The sums take half of the registers, or more if there are few rows.
     int64_t registerSums = target.getRegisters() * target.getVectorBytes() *
                            (sums > 1 ? 3 : 2) / 4 / (4 * kLanes);
     rowsAtOnce = std::max<int64_t>(
@@ -49,14 +49,14 @@ public:
   void emit(size_t next = 0);
 
 private:
-  /// Running values: of each row, for each of `widths`, of each result.
+  /// The running values: for each row, for each of `widths`, for each result.
   using Running = SmallVector<Value>;
 
   void emitRows(int64_t rows);
   Running createNeutral(int64_t rows);
   Running emitTerms(size_t next, ValueRange running, int64_t rows);
-  /// Adds the elements from where the insertion point is plus `begin` on to
-  /// the running values of one width.
+  /// Adds the elements from `begin` after the insertion point's place on to the
+  /// running values of one width.
   void addVectors(int64_t begin, size_t width, int64_t rows, Running &running);
   Value combine(unsigned result, Value running, Value next);
   Value combineLanes(unsigned result, ArrayRef<Value> byWidth);
@@ -72,7 +72,8 @@ private:
   int64_t rowsAtOnce, sums;
   SmallVector<Operation *> combiners;
   SmallVector<unsigned> outer, reductions;
-  /// Of each sum full vectors, then what is left of a row.
+  /// The widths of vectors: full ones for each sum, then those of the rest of a
+  /// row.
   SmallVector<int64_t> widths;
 };
 
@@ -170,9 +171,9 @@ Value RowReductionEmitter::combine(unsigned result, Value running, Value next) {
   return clone->getResult(0);
 }
 
-/// Adds up the sums of full vectors, each half of them to the other, and halves
-/// the lanes until one is left; vectors of what is left of the row join where
-/// they have as many lanes.
+/// Combines the sums of full vectors, one half with the other, and halves the
+/// lanes until one is left. Vectors of the rest of the row are combined when
+/// the number of lanes is theirs.
 Value RowReductionEmitter::combineLanes(unsigned result,
                                         ArrayRef<Value> byWidth) {
   Location loc = op.getLoc();

@@ -1,4 +1,4 @@
-//===- SumMarks.cpp - Loops say whose terms they add ----------------------===//
+//===- SumMarks.cpp - Marks of sums' terms in loops -----------------------===//
 
 #include "Emit/SumMarks.h"
 #include "Hfta/Conversion/LowerKernels.h"

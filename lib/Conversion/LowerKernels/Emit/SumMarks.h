@@ -1,8 +1,9 @@
-//===- SumMarks.h - Loops say whose terms they add --------------*- C++ -*-===//
+//===- SumMarks.h - Marks of sums' terms in loops ---------------*- C++ -*-===//
 //
-// Where an op with sums becomes loops, the function's list of sums gets its
-// order, and what adds, combines or goes through its terms is marked, so that
-// `hfta-verify-sum-order` can hold the loops to it.
+// When an op with sums becomes loops, its order is added to the function's list
+// of sums, and the ops that add terms, combine sums or loop over terms are
+// marked, so that `hfta-verify-sum-order` can check the loops against the
+// order.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_EMIT_SUMMARKS_H
@@ -15,17 +16,17 @@
 
 namespace mlir::hfta {
 
-/// Adds the order of an op's sums to those of its function and notes its number
-/// on the op, for the functions below. Does nothing if `order` is null.
+/// Adds the order of an op's sums to those of its function, and stores its
+/// index on the op, for the functions below. Does nothing if `order` is null.
 void numberSum(linalg::GenericOp op, SumOrderAttr order);
 
-/// Marks the values that a copy of the op's body gives as running values.
+/// Marks the running values that a copy of the op's body yields.
 void markTerms(linalg::GenericOp op, ValueRange results);
-/// Marks what combines two running values.
+/// Marks an op that combines two running values.
 void markCombiner(linalg::GenericOp op, Operation *combiner);
-/// Marks what sums start from.
+/// Marks a sum's initial value.
 void markStart(linalg::GenericOp op, Value value);
-/// Marks a loop over an axis if that is one of terms.
+/// Marks a loop over an axis if it is a loop over terms.
 void markLoop(linalg::GenericOp op, unsigned axis, scf::ForOp loop);
 
 } // namespace mlir::hfta

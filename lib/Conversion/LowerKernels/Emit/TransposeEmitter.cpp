@@ -11,7 +11,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The axis along which an operand is contiguous, if it is its last index.
+/// Returns the axis along which an operand is contiguous, if its last index is
+/// an axis.
 static std::optional<unsigned> getContiguousAxis(linalg::GenericOp op,
                                                  OpOperand &operand) {
   AffineMap map = op.getMatchingIndexingMap(&operand);
@@ -40,7 +41,7 @@ public:
 
 private:
   void emitBlock(int64_t fromSize, int64_t toSize);
-  /// `side` vectors along `to`, `side` elements each.
+  /// Emits `side` vectors along `to`, with `side` elements each.
   void emitSquare(int64_t fromOffset, int64_t toOffset, int64_t side);
   void emitVector(ArrayRef<int64_t> offsets, int64_t width,
                   ArrayRef<Value> transposed);
@@ -48,7 +49,8 @@ private:
 
   OpBuilder &builder;
   linalg::GenericOp op;
-  /// The contiguous axes of the inputs that are transposed, and of all else.
+  /// The axes along which the transposed inputs, and all other operands, are
+  /// contiguous.
   unsigned from, to;
   int64_t lanes;
   AxisLoops loops;
@@ -67,7 +69,7 @@ Value TransposeEmitter::load(OpOperand &operand, ArrayRef<int64_t> offsets,
 }
 
 /// Computes and stores `width` elements along `to`; `transposed` holds the
-/// inputs that are, null for the others.
+/// transposed inputs, and null for the others.
 void TransposeEmitter::emitVector(ArrayRef<int64_t> offsets, int64_t width,
                                   ArrayRef<Value> transposed) {
   SmallVector<Value> arguments;
@@ -138,8 +140,9 @@ void TransposeEmitter::emit(size_t next) {
   });
 }
 
-/// The axis along which the inputs that have to be transposed are contiguous,
-/// if all other operands are contiguous along `to` or don't depend on it.
+/// Returns the axis along which the inputs that have to be transposed are
+/// contiguous, if all other operands are contiguous along `to` or don't depend
+/// on it.
 static std::optional<unsigned> findFromAxis(linalg::GenericOp op, unsigned to) {
   std::optional<unsigned> from;
   for (OpOperand *input : op.getDpsInputOperands()) {

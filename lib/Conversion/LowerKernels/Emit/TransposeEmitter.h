@@ -7,10 +7,10 @@
 
 namespace mlir::hfta {
 
-/// Lowers an elementwise op on memory some of whose inputs are contiguous along
-/// another axis than its outputs: squares of both axes are read by vectors,
-/// transposed in registers, and computed with and written by vectors. Returns
-/// false for other ops.
+/// Lowers an elementwise op on memory if some of its inputs are contiguous
+/// along another axis than its outputs: squares of both axes are read in
+/// vectors, transposed in registers, computed with, and written in vectors.
+/// Returns false for other ops.
 bool emitTranspose(OpBuilder &builder, linalg::GenericOp op,
                    const TargetModel &target);
 

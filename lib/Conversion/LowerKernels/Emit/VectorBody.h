@@ -10,26 +10,29 @@
 
 namespace mlir::hfta {
 
-/// Clones the body of a linalg.generic for some neighbours along an axis. What
-/// is the same for all lanes stays scalar; with one lane everything does.
+/// Clones the body of a linalg.generic for some neighbours along an axis.
+/// Values that are the same in all lanes stay scalar; with one lane everything
+/// does.
 class VectorBody {
 public:
   VectorBody(OpBuilder &builder, linalg::GenericOp op,
              std::optional<unsigned> axis, int64_t lanes)
       : builder(builder), op(op), axis(axis), lanes(lanes) {}
 
-  /// `arguments` are scalars or vectors, `position` the index of the first
-  /// lane. Returns what the body yields, as vectors if there are lanes.
+  /// Clones the body; `arguments` are scalars or vectors, `position` is the
+  /// index of the first lane. Returns what the body yields, as vectors if there
+  /// are lanes.
   SmallVector<Value> clone(ValueRange arguments, ValueRange position);
 
-  /// A scalar for all lanes.
+  /// Broadcasts a scalar to all lanes.
   Value broadcast(Location loc, Value value);
 
 private:
   void cloneOp(Operation &inner);
   void cloneOnVectors(Operation &inner);
   void cloneLaneByLane(Operation &inner);
-  /// Reads neighbours in memory where the op does; null elsewhere.
+  /// Creates a vector load if the op reads neighbours in memory; returns null
+  /// otherwise.
   Value cloneAsVectorLoad(Operation &inner);
   Value createIndex(linalg::IndexOp index);
   bool isUniform(Value value) const {

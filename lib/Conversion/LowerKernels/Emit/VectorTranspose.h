@@ -7,8 +7,8 @@
 
 namespace mlir::hfta {
 
-/// The columns of a square matrix given by its rows, vectors whose number is a
-/// power of two.
+/// Transposes a square matrix, given by its rows: returns its columns. The
+/// number of rows is a power of two.
 SmallVector<Value> transposeSquare(OpBuilder &builder, Location loc,
                                    SmallVector<Value> rows);
 

@@ -10,8 +10,8 @@
 namespace mlir::hfta {
 
 /// Adds `void name/entry(void *const *buffers, int64_t item, void *scratch)`,
-/// which loads the pointers and calls the kernel. Where there are several
-/// lanes, it has `const int64_t *items`.
+/// which loads the pointers and calls the kernel. With several lanes its second
+/// parameter is `const int64_t *items`.
 void createEntry(ModuleOp module, const LoweredKernel &kernel);
 
 } // namespace mlir::hfta

@@ -45,14 +45,14 @@ static bool isKernel(func::FuncOp function) {
   return function->hasAttr(kItemsAttrName) && !function.isDeclaration();
 }
 
-/// How many items a kernel computes at once.
+/// Returns how many items a kernel computes at once.
 static int64_t countLanes(func::FuncOp kernel) {
   auto lanes = kernel->getAttrOfType<IntegerAttr>(kLanesAttrName);
   return lanes ? lanes.getInt() : 1;
 }
 
-/// An operand has a buffer in each lane; behind them come items and scratch
-/// memory.
+/// Returns the number of buffers. An operand has one in each lane; items and
+/// scratch memory come after them.
 static unsigned countBuffers(func::FuncOp kernel) {
   return kernel.getNumArguments() - countLanes(kernel) - 1;
 }
@@ -69,8 +69,8 @@ static DenseI64ArrayAttr findOperandBytes(func::FuncOp kernel) {
   return DenseI64ArrayAttr::get(kernel.getContext(), bytes);
 }
 
-/// Memory arguments don't alias, but for those of several lanes, and only the
-/// entry point calls the kernel.
+/// Marks memory arguments as not aliasing, except for buffers of several lanes,
+/// and the kernel as internal, as only its entry point calls it.
 static void addAttributes(func::FuncOp kernel) {
   Builder builder(kernel.getContext());
   for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes()))
@@ -83,7 +83,8 @@ static void addAttributes(func::FuncOp kernel) {
       LLVM::LinkageAttr::get(kernel.getContext(), LLVM::Linkage::Internal));
 }
 
-/// Some kernels, the declarations of functions that they call, and constants.
+/// Collects kernels, the declarations of functions that they call, and
+/// constants.
 static SmallVector<Operation *> collectOps(ModuleOp module,
                                            ArrayRef<func::FuncOp> kernels) {
   llvm::SmallDenseSet<StringRef> called;
@@ -102,8 +103,8 @@ static SmallVector<Operation *> collectOps(ModuleOp module,
 }
 
 namespace {
-/// MLIR's own pattern cuts the number of elements to 32 bits, which fails where
-/// indices have no more.
+/// Converts an asynchronous copy. MLIR's own pattern truncates the number of
+/// elements to 32 bits, which fails if indices have 32 bits themselves.
 struct ConvertCopy : ConvertOpToLLVMPattern<nvgpu::DeviceAsyncCopyOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
@@ -116,7 +117,7 @@ struct ConvertCopy : ConvertOpToLLVMPattern<nvgpu::DeviceAsyncCopyOp> {
     int64_t elementBytes = fromType.getElementTypeBitWidth() / 8;
     int64_t bytes = op.getDstElements().getSExtValue() * elementBytes;
     bool passesCache = op.getBypassL1().value_or(false);
-    // Groups are those of all copies: nobody looks at a copy's token.
+    // A copy's token isn't used: all copies of a thread are in its groups.
     if (bytes != 16 || !passesCache || !op->use_empty())
       return rewriter.notifyMatchFailure(op, "expected 16 bytes of memory");
     Value to = getStridedElementPtr(rewriter, loc, toType, adaptor.getDst(),
@@ -143,7 +144,7 @@ struct ConvertCopy : ConvertOpToLLVMPattern<nvgpu::DeviceAsyncCopyOp> {
   }
 };
 
-/// What says where memory is to what knows pointers alone.
+/// Converts the cast of a memref to a pointer.
 struct ConvertPointer : ConvertOpToLLVMPattern<UnrealizedConversionCastOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
@@ -205,7 +206,7 @@ static LogicalResult convertOps(ModuleOp module, ArrayRef<func::FuncOp> kernels,
         return !ConvertPointer::isPointerOfMemory(op);
       });
   ConversionConfig config;
-  // The patterns never take back what they did.
+  // The patterns never need a rollback.
   config.allowPatternRollback = false;
   return applyPartialConversion(collectOps(module, kernels), target,
                                 std::move(patterns), config);

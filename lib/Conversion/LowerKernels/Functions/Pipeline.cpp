@@ -42,10 +42,12 @@ void hfta::buildLowerKernelsPipeline(OpPassManager &pm,
   addCleanUp(memory);
   addVerification(memory, options);
   memory.addPass(createHftaKernelsToLoops());
-  // Whether or not they are checked, what marks sums goes away here.
+  // The marks of sums are erased here, whether or not the sums are checked.
   memory.addPass(createHftaVerifySumOrder(
       {/*check=*/options.verifySums, /*eraseMarks=*/true}));
-  // Once more simplified are addresses, below: that is as good and takes long.
+  // Only duplicates are removed here. Addresses are simplified later, below:
+  // that gives equally good code, and simplifying them here as well would take
+  // long.
   memory.addPass(createCSEPass());
   buildKernelFunctionsPipeline(pm);
 }

@@ -1,8 +1,8 @@
-//===- ScratchMemory.cpp - Kernels' intermediate values -------------------===//
+//===- ScratchMemory.cpp - Memory of kernels' intermediate values ---------===//
 //
-// Buffers live from the first to the last op of the kernel's outermost block
-// that touches them; each takes the lowest place that is free all that time,
-// larger ones first.
+// A buffer lives from the first to the last op of the kernel's outermost block
+// that uses it. Each gets the lowest offset that is free during that time;
+// larger buffers come first.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Conversion/LowerKernels.h"
@@ -28,7 +28,7 @@ namespace {
 struct Buffer {
   memref::AllocOp alloc;
   int64_t bytes;
-  unsigned first, last; ///< ops of the kernel's outermost block
+  unsigned first, last; ///< indices of ops of the kernel's outermost block
   int64_t offset = 0;
 };
 } // namespace
@@ -41,7 +41,7 @@ static int64_t getBytes(MemRefType type) {
   return llvm::alignTo(type.getNumElements() * bytes, kAlignment);
 }
 
-/// Widens the buffer's life to all ops that use `memory` or what it becomes.
+/// Extends the buffer's life to all ops that use `memory` or views of it.
 static void addUses(Value memory, Block &body,
                     const DenseMap<Operation *, unsigned> &positions,
                     Buffer &buffer) {
@@ -78,7 +78,7 @@ static FailureOr<SmallVector<Buffer>> collectBuffers(func::FuncOp kernel) {
   return buffers;
 }
 
-/// Gives each buffer an offset; returns the bytes needed.
+/// Gives each buffer an offset. Returns the bytes that are needed.
 static int64_t placeBuffers(MutableArrayRef<Buffer> buffers) {
   SmallVector<Buffer *> ordered, placed;
   for (Buffer &buffer : buffers)
@@ -134,7 +134,7 @@ struct PlanScratchPass : hfta::impl::HftaPlanScratchBase<PlanScratchPass> {
     FailureOr<SmallVector<Buffer>> buffers = collectBuffers(kernel);
     if (failed(buffers))
       return signalPassFailure();
-    // Kernels for GPUs may have something else in its place.
+    // A kernel for GPUs may have another argument in its place.
     if (!isa<MemRefType>(kernel.getArgumentTypes().back())) {
       kernel->setAttr(kScratchBytesAttrName,
                       IntegerAttr::get(IntegerType::get(&getContext(), 64), 0));

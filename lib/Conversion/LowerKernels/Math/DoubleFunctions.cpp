@@ -2,9 +2,9 @@
 //
 // Arguments are reduced to a short interval. The coefficients come from
 // scripts/fit-polynomials.py; each polynomial is exact to less than half a unit
-// in the last place of its function. Constants that are split in two have a
-// first part with so many zeros at its end that its product with an integer
-// which occurs here is exact.
+// in the last place of its function. Constants are split in two such that the
+// first part ends with zero bits, and its product with any integer that occurs
+// here is exact.
 //===----------------------------------------------------------------------===//
 
 #include "Math/DoubleFunctions.h"
@@ -14,10 +14,10 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// ln 2.
+/// ln 2, in two parts.
 static constexpr double kLn2High = 0x1.62e42feep-1;
 static constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
-/// pi / 2, in parts of 53 digits.
+/// pi / 2, in parts of 53 bits.
 static constexpr double kHalfPi[] = {
     0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110};
 
@@ -94,7 +94,7 @@ Value DoubleFunctions::logarithm(Value x) {
   return selectLogarithm(x, addLogarithm(n, f, Value()));
 }
 
-/// log u + c / u, with u + c = 1 + x.
+/// Computes log u + c / u, with u + c = 1 + x.
 Value DoubleFunctions::logarithmOfOnePlus(Value x) {
   Value one = number(1, x);
   Value u = add(one, x);
@@ -103,7 +103,7 @@ Value DoubleFunctions::logarithmOfOnePlus(Value x) {
   auto [mantissa, n] = split(u);
   Value f = subtract(mantissa, one);
   Value regular = addLogarithm(n, f, divide(c, u));
-  // Of 0 the sign stays.
+  // The sign of a zero is kept.
   Value isZero = compare(arith::CmpFPredicate::OEQ, x, 0.0);
   return select(isZero, x, selectLogarithm(u, regular));
 }
@@ -122,7 +122,9 @@ Value DoubleFunctions::tangent(Value x) {
       [&](Value argument) { return exponential(argument); });
 }
 
-/// Below 1.25, x + x P(x^2); else 1 - e^P(|x| - 3).
+/// Computes x + x P(x^2) below 1.25, else 1 - e^P(
+/// x
+/// - 3).
 Value DoubleFunctions::errorFunction(Value x) {
   Value size = magnitude(x);
   Value p = evaluate(
@@ -134,7 +136,7 @@ Value DoubleFunctions::errorFunction(Value x) {
        0.0052239776254421133, -0.026866170645131245, 0.11283791670955126,
        -0.37612638903183754, 0.12837916709551259});
   Value near = multiplyAdd(p, x, x);
-  // From 5.94 on all digits of the second are those of 1.
+  // From 5.94 on the result is rounded to 1.
   Value bounded = clamp(size, 0.0, 5.94);
   Value q = evaluate(subtract(bounded, number(3, x)),
                      {1.8385574345150656e-17,  -3.2951190133191922e-16,
@@ -158,8 +160,8 @@ Value DoubleFunctions::errorFunction(Value x) {
 // Sine and cosine
 //===----------------------------------------------------------------------===//
 
-/// x less the nearest multiple of pi / 2 is r + rest. Differences from the
-/// first part are exact, as both are multiples of the same small number.
+/// Reduces x by the nearest multiple of pi / 2, to r + rest. Differences from
+/// the first part are exact, as both are multiples of the same small number.
 DoubleFunctions::Angle DoubleFunctions::reduce(Value x) {
   auto [n, quadrant] = round(x, 0.63661977236758138);
   Value exact = multiplyAdd(n, -kHalfPi[0], x);
@@ -180,7 +182,7 @@ Value DoubleFunctions::sine(Value x, const Angle &angle, int64_t quarters) {
   Value half = multiply(z, 0.5);
   Value turned = multiplyAdd(negate(half), rest, rest);
   Value sine = add(r, multiplyAdd(multiply(z, r), p, turned));
-  // Of 0 the sign stays.
+  // The sign of a zero is kept.
   sine = select(compare(arith::CmpFPredicate::OEQ, x, 0.0), x, sine);
   // cos(r + rest) = 1 - z / 2 - r rest + z^2 Q(z).
   Value q = evaluate(z, {-1.1382625349447592e-11, 2.0876146170183976e-09,
@@ -198,8 +200,8 @@ Value DoubleFunctions::sine(Value x, const Angle &angle, int64_t quarters) {
 // Powers
 //===----------------------------------------------------------------------===//
 
-/// As addLogarithm, with the rest of each number that counts: log m is
-/// 2 s + s (2/3 z + z^2 P(z)).
+/// Computes the logarithm as addLogarithm does, but with the rest of each
+/// number that matters: log m is 2 s + s (2/3 z + z^2 P(z)).
 DoubleFunctions::Pair DoubleFunctions::logarithmWithRest(Value x) {
   auto [m, n] = split(x);
   Value one = number(1, x);
@@ -225,18 +227,20 @@ DoubleFunctions::Pair DoubleFunctions::logarithmWithRest(Value x) {
       multiplyAdd(s, factor.low, multiplyAdd(sRest, factor.high, product.low));
   Pair most = addToLarger(multiply(s, 2.0), product.high);
   Value rest = multiplyAdd(sRest, 2.0, add(most.low, productRest));
-  // A multiple of ln 2 is larger than that, unless it is 0.
+  // A multiple of ln 2 is larger than the other summand, unless it is 0.
   Pair all = addToLarger(multiply(n, kLn2High), most.high);
   return {all.high, multiplyAdd(n, kLn2Low, add(all.low, rest))};
 }
 
-/// e^(y log |x|).
+/// Computes e^(y log
+/// x
+/// ).
 Value DoubleFunctions::power(Value base, Value exponent) {
   Pair logarithm = logarithmWithRest(magnitude(base));
-  // Whatever the base, larger exponents give 0, 1 or infinity.
+  // For any base, larger exponents give 0, 1 or infinity.
   Value y = clamp(exponent, -0x1p64, 0x1p64);
   Pair product = multiplyExactly(logarithm.high, y);
-  // Where the product is so large, it has no rest that counts.
+  // A product beyond these bounds has no rest that matters.
   Value bounded = clamp(product.high, -1000.0, 1000.0);
   Value isBounded = compare(arith::CmpFPredicate::OEQ, bounded, product.high);
   Value rest = multiplyAdd(logarithm.low, y, product.low);
@@ -244,7 +248,9 @@ Value DoubleFunctions::power(Value base, Value exponent) {
   return selectPower(base, exponent, exponential(bounded, rest));
 }
 
-/// `regular` is the power of |base|, unless that is 0, infinite or NaN.
+/// Handles special values; `regular` is the power of
+/// base
+/// , unless that is 0, infinite or NaN.
 Value DoubleFunctions::selectPower(Value base, Value exponent, Value regular) {
   using Predicate = arith::CmpFPredicate;
   double infinity = std::numeric_limits<double>::infinity();
@@ -256,8 +262,8 @@ Value DoubleFunctions::selectPower(Value base, Value exponent, Value regular) {
   Value zero = number(0, base), infinite = number(infinity, base);
   Value power = select(isZero, select(isUp, zero, infinite), regular);
   power = select(isInfinite, select(isUp, infinite, zero), power);
-  // Odd exponents leave the base its sign; others than integers have no power
-  // of a number below 0.
+  // Odd exponents keep the base's sign. Numbers below 0 have powers with
+  // integer exponents only.
   auto isWhole = [&](Value y) {
     return compare(Predicate::OEQ, create<math::FloorOp>(y), y);
   };
@@ -269,7 +275,7 @@ Value DoubleFunctions::selectPower(Value base, Value exponent, Value regular) {
                           compare(Predicate::OGT, base, -infinity));
   power =
       select(isNegative, select(isInteger, power, number(nan, base)), power);
-  // What holds of NaNs, too.
+  // These rules hold for NaNs, too.
   Value isNan = compare(Predicate::UNO, base, exponent);
   power = select(isNan, number(nan, base), power);
   Value isOne = either(compare(Predicate::OEQ, exponent, 0.0),

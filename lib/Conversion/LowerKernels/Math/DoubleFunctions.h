@@ -7,8 +7,9 @@
 
 namespace mlir::hfta {
 
-/// Of f64, within 2 units in the last place everywhere, denormal results
-/// included. As those of f32 they have the same bits in scalars and vectors.
+/// Builds functions of f64, which are within 2 units in the last place
+/// everywhere, denormal results included. Like those of f32 they have the same
+/// bits in scalars and vectors.
 class DoubleFunctions : public MathBuilder {
 public:
   using MathBuilder::MathBuilder;
@@ -18,40 +19,45 @@ public:
   Value logarithmOfOnePlus(Value x);
   Value tangent(Value x); ///< hyperbolic
   Value errorFunction(Value x);
-  /// As C's pow, of special values too.
+  /// Computes C's pow, also for special values.
   Value power(Value base, Value exponent);
 
-  /// An angle less so many quarters of a turn (the lowest two bits count): at
-  /// most an eighth of a turn, and what is left of it behind its last digit.
+  /// An angle reduced by quarters of a turn, of whose number the lowest two
+  /// bits count: `r` is at most an eighth of a turn, and `rest` is what is
+  /// below r's last bit.
   struct Angle {
     Value r, rest, quarters;
   };
-  /// Of arguments below this limit.
+  /// The limit below which `reduce` takes arguments.
   static constexpr double kSineLimit = 0x1p30;
   Angle reduce(Value x);
-  /// Of arguments from 1 up, NaN of infinite ones. (LargeAngles.cpp)
+  /// Reduces arguments from 1 up; infinite ones give NaN. (LargeAngles.cpp)
   Angle reduceLarge(Value x);
-  /// sin(x + quarters * pi / 2), of x as it was reduced.
+  /// Returns sin(x + quarters * pi / 2), for a reduced x.
   Value sine(Value x, const Angle &angle, int64_t quarters);
 
 private:
-  /// A number, and what is left of it behind its last digit.
+  /// A number, and what is below its last bit.
   struct Pair {
     Value high, low;
   };
 
   Pair multiplyExactly(Value a, Value b);
-  /// Where |a| >= |b|, or a is 0.
+  /// Adds two numbers exactly, if
+  /// a
+  /// >=
+  /// b
+  /// or a is 0.
   Pair addToLarger(Value a, Value b);
   Pair subtractExactly(Value a, Value b);
   Pair multiplyByHalfPi(Value high, Value low);
 
-  /// e^(x + low); low may be NULL.
+  /// Computes e^(x + low); low may be NULL.
   Value exponential(Value x, Value low);
-  /// n ln 2 + log(1 + f) + low, with 1 + f from sqrt(1/2) up to sqrt(2); low
-  /// may be NULL.
+  /// Computes n ln 2 + log(1 + f) + low, with 1 + f from sqrt(1/2) up to
+  /// sqrt(2); low may be NULL.
   Value addLogarithm(Value n, Value f, Value low);
-  /// log x for finite x above 0, with about 65 digits.
+  /// Computes log x, for a finite x above 0, with about 65 bits.
   Pair logarithmWithRest(Value x);
   Value selectPower(Value base, Value exponent, Value regular);
 };

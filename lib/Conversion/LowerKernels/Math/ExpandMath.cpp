@@ -39,8 +39,9 @@ static Value createSplat(OpBuilder &builder, Location loc, Type type,
 
 namespace {
 
-/// Square and multiply, for each bit of the exponent. With a negative exponent
-/// the power of 1 is 1, that of -1 is 1 or -1, all others are 0.
+/// Expands a power by squaring and multiplying, for each bit of the exponent.
+/// With a negative exponent the power of 1 is 1, that of -1 is 1 or -1, and all
+/// others are 0.
 struct IntegerPower : public OpRewritePattern<math::IPowIOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -57,8 +58,8 @@ struct IntegerPower : public OpRewritePattern<math::IPowIOp> {
     auto compare = [&](arith::CmpIPredicate predicate, Value lhs, Value rhs) {
       return arith::CmpIOp::create(rewriter, loc, predicate, lhs, rhs);
     };
-    // The loop is right for 1 and -1 whatever the exponent's sign: their
-    // powers depend on the exponent's lowest bit only.
+    // The loop is right for 1 and -1 whatever the exponent's sign: their powers
+    // depend on the exponent's lowest bit only.
     Value isNegative = compare(arith::CmpIPredicate::slt, op.getRhs(), zero);
     Value isOne = compare(arith::CmpIPredicate::eq, op.getLhs(), one);
     Value isMinusOne = compare(arith::CmpIPredicate::eq, op.getLhs(), minusOne);
@@ -101,8 +102,9 @@ private:
 // Patterns
 //===----------------------------------------------------------------------===//
 
-/// Functions whose polynomials in MLIR are accurate to a few units in the last
-/// place; for others there are our own (MathFunctions.cpp), or none.
+/// Returns whether a function has a polynomial in MLIR that is accurate to a
+/// few units in the last place. Others have our own polynomials
+/// (MathFunctions.cpp), or none.
 static bool hasPolynomial(StringRef name) {
   return llvm::is_contained({math::ExpM1Op::getOperationName(),
                              math::Log1pOp::getOperationName(),
@@ -110,7 +112,7 @@ static bool hasPolynomial(StringRef name) {
                             name);
 }
 
-/// What LLVM has instructions or intrinsics for.
+/// Returns whether LLVM has an instruction or intrinsic for the op.
 static bool isInstruction(Operation *op) {
   return isa<math::FmaOp, math::AbsFOp, math::AbsIOp, math::SqrtOp,
              math::FloorOp, math::CeilOp, math::RoundEvenOp, math::TruncOp,

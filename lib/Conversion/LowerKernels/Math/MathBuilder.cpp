@@ -12,18 +12,19 @@ static FloatType getElement(Value x) {
   return cast<FloatType>(getElementTypeOrSelf(x.getType()));
 }
 
-/// Stored bits of a mantissa.
+/// Returns the number of a mantissa's stored bits.
 static int64_t getFractionBits(FloatType type) {
   return type.getFPMantissaWidth() - 1;
 }
 
-/// Adding it moves a number's integer part to the lowest bits.
+/// Returns a number whose addition moves another one's integer part to the
+/// lowest bits.
 static double getMover(Value x) {
   return std::ldexp(1.5, getFractionBits(getElement(x)));
 }
 
 Value MathBuilder::clamp(Value x, double low, double high) {
-  // Comparisons fail for NaNs.
+  // Comparisons with NaNs are false.
   Value highest = number(high, x), lowest = number(low, x);
   x = select(compare(arith::CmpFPredicate::OLT, highest, x), highest, x);
   return select(compare(arith::CmpFPredicate::OGT, lowest, x), lowest, x);
@@ -49,7 +50,7 @@ std::pair<Value, Value> MathBuilder::split(Value x) {
   FloatType type = getElement(x);
   const llvm::fltSemantics &semantics = type.getFloatSemantics();
   int64_t fraction = getFractionBits(type);
-  // Denormals become normal.
+  // Denormals are made normal.
   int64_t shift = fraction + 1;
   double least = std::ldexp(1.0, APFloat::semanticsMinExponent(semantics));
   Value isTiny = compare(arith::CmpFPredicate::OLT, x, least);
@@ -66,7 +67,7 @@ std::pair<Value, Value> MathBuilder::split(Value x) {
   Value moved = create<arith::ShLIOp>(exponent, integer(fraction, whole));
   Value mantissa = create<arith::BitcastOp>(
       x.getType(), create<arith::SubIOp>(whole, moved));
-  // Few processors convert integers of 64 bits.
+  // Few processors have an instruction that converts integers of 64 bits.
   Value mover = number(getMover(x), x);
   Value base = create<arith::BitcastOp>(bits, mover);
   Value low = create<arith::AddIOp>(base, exponent);
@@ -122,6 +123,6 @@ Value MathBuilder::tangent(Value x, ArrayRef<double> coefficients,
   Value one = number(1, x);
   Value far = divide(subtract(one, t), add(one, t));
   Value isNear = compare(arith::CmpFPredicate::OLT, size, 0.625);
-  // Of 0, too, the sign stays.
+  // The sign of a zero is kept, too.
   return copySign(select(isNear, near, far), x);
 }

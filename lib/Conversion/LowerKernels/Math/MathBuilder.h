@@ -25,7 +25,7 @@ public:
       value = DenseElementsAttr::get(vector.clone(element), Attribute(value));
     return arith::ConstantOp::create(builder, loc, value);
   }
-  /// A float in the type of `like`.
+  /// Creates a float constant of the type of `like`.
   Value number(double value, Value like) {
     Type element = getElementTypeOrSelf(like.getType());
     return constant(element, builder.getFloatAttr(element, value));
@@ -67,29 +67,34 @@ public:
     return create<math::CopySignOp>(a, sign);
   }
 
-  /// The value, but no less and no more than the bounds. NaNs stay.
+  /// Clamps a value to the bounds. NaNs stay.
   Value clamp(Value x, double low, double high);
-  /// The polynomial of x with these coefficients, the highest first.
+  /// Evaluates the polynomial with these coefficients at x, the highest power
+  /// first.
   Value evaluate(Value x, ArrayRef<double> coefficients);
-  /// The integer nearest to x * factor: as a float, and in the low bits of an
-  /// integer as wide as x.
+  /// Returns the integer nearest to x * factor: as a float, and in the low bits
+  /// of an integer as wide as x.
   std::pair<Value, Value> round(Value x, double factor);
-  /// x = 2^n m with m from sqrt(1/2) up to sqrt(2), for finite x above 0.
+  /// Splits a finite x above 0 into 2^n m, with m from sqrt(1/2) up to sqrt(2).
   /// Returns m and, as a float, n.
   std::pair<Value, Value> split(Value x);
-  /// x * 2^n, rounded once if x isn't far from 1. 2^n has two factors, so that
-  /// results may be denormal or overflow by themselves.
+  /// Returns x * 2^n, rounded once if x isn't far from 1. 2^n is split into two
+  /// factors, so that the result may be denormal or overflow although 2^n can't
+  /// be represented.
   Value scale(Value x, Value n);
-  /// `regular`, the logarithm of x, for finite x above 0. Infinity and NaN
-  /// stay, 0 gives minus infinity, all below NaN.
+  /// Handles special values of a logarithm; `regular` is the one of a finite x
+  /// above 0. Infinity and NaN stay, 0 gives minus infinity, and numbers below
+  /// 0 give NaN.
   Value selectLogarithm(Value x, Value regular);
-  /// Of the angle whose sine and cosine are given, plus so many quarters of a
-  /// turn: the sine.
+  /// Returns the sine of an angle whose sine and cosine are given, plus a
+  /// number of quarters of a turn.
   Value selectQuarter(Value sine, Value cosine, Value quarters);
 
 protected:
-  /// The hyperbolic tangent: below .625, x + x^3 P(x^2) with P of these
-  /// coefficients; else (1 - t) / (1 + t) with t = e^(-2 |x|).
+  /// Computes the hyperbolic tangent: below .625, x + x^3 P(x^2) with P of
+  /// these coefficients; else (1 - t) / (1 + t) with t = e^(-2
+  /// x
+  /// ).
   Value tangent(Value x, ArrayRef<double> coefficients,
                 llvm::function_ref<Value(Value)> exponential);
 
@@ -97,7 +102,7 @@ protected:
   Location loc;
 
 private:
-  /// 2^n.
+  /// Returns 2^n.
   Value powerOfTwo(Value n, Type type);
 
   Type shape;

@@ -50,7 +50,7 @@ struct ExpandDouble : public OpRewritePattern<OpTy> {
   }
 };
 
-/// Those of f32 in f64.
+/// Expands powers; those of f32 are computed in f64.
 struct ExpandPower : public OpRewritePattern<math::PowFOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -72,8 +72,8 @@ struct ExpandPower : public OpRewritePattern<math::PowFOp> {
   }
 };
 
-/// Arguments that are too large for the short reduction are rare: the long one
-/// is behind a branch.
+/// Expands sine or cosine. Arguments that are too large for the short reduction
+/// are rare, so the long one is behind a branch.
 template <typename OpTy, int64_t quarters>
 struct ExpandCircular : public OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
@@ -139,10 +139,11 @@ private:
   }
 };
 
-/// The second operand where it is greater (or less), else the first: of equal
-/// ones the first, so that the sign of zero doesn't depend on the code around.
-/// NaN where one is NaN: a constant, so that LLVM keeps the first choice, for
-/// which processors have an instruction.
+/// Expands a maximum (or minimum) to a comparison: the second operand if it is
+/// greater (or less), else the first, also if both are equal, so that the sign
+/// of zero doesn't depend on the code around. The result is NaN if an operand
+/// is: a constant, so that LLVM keeps the first select, for which processors
+/// have an instruction.
 template <typename OpTy, arith::CmpFPredicate predicate>
 struct ExpandExtreme : public OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;

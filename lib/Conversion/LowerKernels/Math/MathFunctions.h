@@ -7,11 +7,11 @@
 
 namespace mlir::hfta {
 
-/// exp, log, tanh, erf, sin and cos of f32 (SingleFunctions.h), the same and
-/// log1p of f64 (DoubleFunctions.h), powers of both, scalar or vector; maxima
-/// and minima as comparisons. Math functions that are left call the C library.
-/// `canScale`: the target multiplies by a power of 2 in one instruction (same
-/// bits).
+/// Adds patterns for exp, log, tanh, erf, sin and cos of f32
+/// (SingleFunctions.h), for these and log1p of f64 (DoubleFunctions.h), for
+/// powers of both, scalar or vector, and for maxima and minima, which become
+/// comparisons. Other math functions call the C library. `canScale`: the target
+/// multiplies by a power of 2 in one instruction (with the same bits).
 void populateMathFunctionPatterns(RewritePatternSet &patterns, bool canScale);
 
 } // namespace mlir::hfta

@@ -1,8 +1,8 @@
 //===- NarrowFloats.cpp - Rounding to bf16 and f16 ------------------------===//
 //
-// To the nearest number, ties to even, the same bits on every processor: not
-// all have instructions for it, those of bf16 lose denormals, and C libraries
-// lack some of the functions that would be called instead.
+// Rounds to the nearest number, ties to even, with the same bits on every
+// processor: not all have instructions for it, those for bf16 flush denormals,
+// and C libraries lack some of the functions that would be called instead.
 //===----------------------------------------------------------------------===//
 
 #include "Math/NarrowFloats.h"
@@ -39,7 +39,7 @@ public:
   Value create(Args &&...args) {
     return OpTy::create(builder, loc, std::forward<Args>(args)...);
   }
-  /// The 32 bits of an f32.
+  /// Returns the 32 bits of an f32.
   Value getBits(Value value) {
     return create<arith::BitcastOp>(getType(builder.getI32Type()), value);
   }
@@ -54,8 +54,9 @@ private:
   Type shape;
 };
 
-/// bf16 is the upper half of an f32: half of the lower one's range, less one
-/// where the upper one is even, carries into it.
+/// Rounds an f32 to bf16, which is its upper half: adding half of the lower
+/// half's range, less one if the upper half is even, carries into the upper
+/// half.
 struct RoundToBfloat16 : public OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -71,7 +72,7 @@ struct RoundToBfloat16 : public OpRewritePattern<arith::TruncFOp> {
         b.create<arith::AndIOp>(b.create<arith::ShRUIOp>(bits, half), one);
     Value carry = b.create<arith::AddIOp>(odd, b.integer(0x7fff));
     Value rounded = b.create<arith::AddIOp>(bits, carry);
-    // A NaN stays one: quiet, with what it has of the upper half.
+    // A NaN stays one: it becomes quiet and keeps the bits of its upper half.
     Value quiet = b.create<arith::OrIOp>(bits, b.integer(0x400000));
     Value kept = b.create<arith::SelectOp>(b.isNan(op.getIn()), quiet, rounded);
     Value upper = b.create<arith::TruncIOp>(
@@ -81,10 +82,10 @@ struct RoundToBfloat16 : public OpRewritePattern<arith::TruncFOp> {
   }
 };
 
-/// By way of f32, rounded to odd: towards zero, with the last bit set where
-/// something was lost, so that what is rounded again knows of it (Boldo and
-/// Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms
-/// using rounding to odd", 2008).
+/// Rounds an f64 by way of f32, rounded to odd: towards zero, with the last bit
+/// set if something was lost, so that the second rounding takes that into
+/// account (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums:
+/// proved algorithms using rounding to odd", 2008).
 struct RoundFromF64 : public OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
 

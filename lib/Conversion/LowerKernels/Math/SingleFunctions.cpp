@@ -1,8 +1,8 @@
 //===- SingleFunctions.cpp - Functions of f32 as polynomials --------------===//
 //
 // Arguments are reduced to a short interval, where the polynomials are those
-// whose largest relative error is least (Remez' exchange; the coefficients come
-// from scripts/fit-polynomials.py).
+// with the least maximum of the relative error (Remez' exchange; the
+// coefficients come from scripts/fit-polynomials.py).
 //===----------------------------------------------------------------------===//
 
 #include "Math/SingleFunctions.h"
@@ -57,14 +57,16 @@ Value SingleFunctions::tangent(Value x) {
       [&](Value argument) { return exponential(argument); });
 }
 
-/// Below 1, x + x P(x^2); else 1 - e^P(|x|).
+/// Computes x + x P(x^2) below 1, else 1 - e^P(
+/// x
+/// ).
 Value SingleFunctions::errorFunction(Value x) {
   Value size = magnitude(x);
   Value p = evaluate(multiply(x, x),
                      {7.91918792e-05, -0.000803050934, 0.00519071659,
                       -0.0268551223, 0.112836182, -0.376126289, 0.128379166});
   Value near = multiplyAdd(p, x, x);
-  // From 4 on, all digits of 1 - e^P(4) are those of 1.
+  // From 4 on, 1 - e^P(4) is rounded to 1.
   Value four = number(4, x);
   Value bounded =
       select(compare(arith::CmpFPredicate::OGT, size, four), four, size);
@@ -76,7 +78,7 @@ Value SingleFunctions::errorFunction(Value x) {
   return select(isNear, near, copySign(far, x));
 }
 
-/// Two parts of pi / 2 leave no digit of an f32 result wrong.
+/// With two parts of pi / 2 all bits of an f32 result are right.
 DoubleFunctions::Angle SingleFunctions::reduce(Value x) {
   auto [n, quadrant] = round(x, 0.63661977236758138);
   Value r = multiplyAdd(n, -1.5707963267948966, x);

@@ -7,9 +7,9 @@
 
 namespace mlir::hfta {
 
-/// Of f32, within 4 units in the last place everywhere, denormal results
-/// included. All bits follow from the operations here: scalars, vectors of any
-/// width and their tails agree.
+/// Builds functions of f32, which are within 4 units in the last place
+/// everywhere, denormal results included. All bits follow from the operations
+/// here: scalars and vectors of any width, tails included, agree.
 class SingleFunctions : public MathBuilder {
 public:
   /// `canScale`: the target multiplies by a power of 2 in one instruction,
@@ -22,8 +22,8 @@ public:
   Value tangent(Value x); ///< hyperbolic
   Value errorFunction(Value x);
 
-  /// As those of DoubleFunctions; the rest counts for nothing. In f64, of
-  /// arguments of f64.
+  /// The members of DoubleFunctions, in f64 and for arguments of f64; the
+  /// angle's rest isn't used.
   static constexpr double kSineLimit = 0x1p48;
   DoubleFunctions::Angle reduce(Value x);
   Value sine(Value x, const DoubleFunctions::Angle &angle, int64_t quarters);

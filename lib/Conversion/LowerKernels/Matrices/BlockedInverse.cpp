@@ -1,17 +1,17 @@
 //===- BlockedInverse.cpp - One matrix's inverse, block by block ----------===//
 //
-// The matrix is LᵀL, L a lower triangle, and Y = L⁻ᵀ an upper one, so that the
-// inverse is YᵀY. Both are computed from the last row of blocks to the first,
-// in panels: columns of a block's width, with L below the diagonal's blocks and
-// Y in and above them. For a row of blocks I and any other block J
+// The matrix is LᵀL, where L is a lower triangle, and Y = L⁻ᵀ is an upper one,
+// so that the inverse is YᵀY. Both are computed from the last row of blocks to
+// the first, in panels: columns of a block's width, with L below the diagonal's
+// blocks and Y in and above them. For a row of blocks I and any other block J
 //
 //   L(I, J) = Y(I, I) (A(I, J) - sum over K > I of L(K, I)ᵀ L(K, J)),  J < I
 //   Y(I, J) = Y(I, I) (        - sum over K > I of L(K, I)ᵀ Y(K, J)),  J > I
 //   inverse(I, J) = sum over K <= J of Y(K, I)ᵀ Y(K, J),              J <= I
 //
-// of which each is a sum over k of a number of panel I times a row of panel J:
-// nothing is transposed, rows of the packed matrix are read and written as they
-// are, and code grows with nothing.
+// Each is a sum over k of an element of panel I times a row of panel J: nothing
+// is transposed, rows of the packed matrix are read and written as they are,
+// and the size of the code doesn't depend on the matrix.
 //===----------------------------------------------------------------------===//
 
 #include "Matrices/Inverse.h"
@@ -40,8 +40,8 @@ public:
     one = b.number(shape.element, 1);
   }
 
-  /// Computes the inverse of factor + damping · I. True where that went well;
-  /// otherwise what the inverse's memory holds is arbitrary.
+  /// Computes the inverse of factor + damping · I, and returns whether that
+  /// succeeded. If not, the contents of the inverse's memory are arbitrary.
   Value compute(Value damping);
 
 private:
@@ -53,7 +53,8 @@ private:
   void finishBlock(Value i, Value j, bool isBelow);
   void multiplyBlock(Value i, Value j);
   Value checkDiagonal(Value ok);
-  /// How many columns of a vector are at or before the matrix' diagonal.
+  /// Returns how many columns of a vector are at or before the matrix'
+  /// diagonal.
   Value countColumns(Value row, Value column);
   Value isFinite(Value number);
 
@@ -61,7 +62,7 @@ private:
   BlockShape shape;
   TileBuilder tiles;
   Value factor, inverse, matrix;
-  Value panels, square, upper; ///< [J, k, column], A's block, Y's block
+  Value panels, square, upper; ///< [J, k, column], A's block, and Y's block
   Value zero, allRows, one;
 };
 
@@ -79,8 +80,8 @@ Value BlockedInverse::countColumns(Value row, Value column) {
   return arith::SelectOp::create(b, isInside, count, zero);
 }
 
-/// Copies the matrix to the lower triangle of blocks; rows that fill up the
-/// last block are the identity's.
+/// Copies the matrix to the lower triangle of blocks. The last block is filled
+/// up with rows of the identity.
 void BlockedInverse::load(Value damping) {
   Value none = b.number(shape.vector, 0);
   b.loop(zero, allRows, 1, [&](Value row) {
@@ -107,8 +108,8 @@ void BlockedInverse::load(Value damping) {
   });
 }
 
-/// The diagonal's block less what later rows make of it, to `square`; `upper`
-/// becomes the identity.
+/// Stores the diagonal's block, less the contributions of later rows, in
+/// `square`; `upper` becomes the identity.
 void BlockedInverse::decomposeDiagonal(Value i) {
   Value begin = b.mul(i, shape.block), next = b.add(begin, shape.block);
   b.loop(zero, b.index(shape.block), BlockShape::kTileRows, [&](Value first) {
@@ -131,7 +132,8 @@ void BlockedInverse::decomposeDiagonal(Value i) {
   });
 }
 
-/// Makes rows of `square` and `upper` final, and takes them from those above.
+/// Completes a row of `square` and `upper`, and subtracts it from the rows
+/// above.
 Value BlockedInverse::eliminateRow(Value row, Value ok) {
   Value pivot = tiles.loadScalar(square, {row, row});
   Value isPositive = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, pivot,
@@ -146,7 +148,7 @@ Value BlockedInverse::eliminateRow(Value row, Value ok) {
       value = arith::MulFOp::create(b, value, scale);
   tiles.storeRow(below, square, row);
   tiles.storeRow(above, upper, row);
-  // The next pivot first.
+  // The row of the next pivot comes first.
   b.loopDown(zero, row, 1, [&](Value other) {
     Value number = tiles.broadcast(
         arith::NegFOp::create(b, tiles.loadScalar(square, {row, other})));
@@ -162,7 +164,7 @@ Value BlockedInverse::eliminateRow(Value row, Value ok) {
   return ok;
 }
 
-/// L's and Y's block of the diagonal, from the last row to the first.
+/// Computes the diagonal's blocks of L and Y, from the last row to the first.
 Value BlockedInverse::eliminate(Value ok) {
   return b
       .foldDown(zero, b.index(shape.block), 1, ok,
@@ -172,7 +174,7 @@ Value BlockedInverse::eliminate(Value ok) {
       .front();
 }
 
-/// L(I, J) if `isBelow` the diagonal, Y(I, J) otherwise.
+/// Computes L(I, J) if `isBelow` the diagonal, Y(I, J) otherwise.
 void BlockedInverse::finishBlock(Value i, Value j, bool isBelow) {
   Value begin = b.mul(i, shape.block), next = b.add(begin, shape.block);
   Value end = isBelow ? allRows : b.mul(b.add(j, 1), shape.block);
@@ -220,7 +222,7 @@ Value BlockedInverse::decomposeRow(Value i) {
   return ok;
 }
 
-/// A block of the inverse, without what lies above the diagonal.
+/// Computes a block of the inverse, without the elements above the diagonal.
 void BlockedInverse::multiplyBlock(Value i, Value j) {
   Value end = b.mul(b.add(j, 1), shape.block);
   b.loop(zero, b.index(shape.block), BlockShape::kTileRows, [&](Value first) {
@@ -244,7 +246,8 @@ void BlockedInverse::multiplyBlock(Value i, Value j) {
   });
 }
 
-/// Elsewhere the inverse is at most as large as on its diagonal.
+/// Checks the diagonal only: no element of the inverse is larger than those on
+/// it.
 Value BlockedInverse::checkDiagonal(Value ok) {
   return b
       .fold(zero, b.index(shape.rows), 1, ok,
@@ -281,7 +284,8 @@ void hfta::emitBlockedInverse(LoopBuilder &b, const BlockShape &shape,
   Value damping = memref::LoadOp::create(b, kernel.operands[1], kernel.item);
   Value yes = arith::ConstantIntOp::create(b, 1, 1);
   Value none = arith::ConstantIntOp::create(b, 0, 32);
-  // Whether there is no inverse yet, the tries, and the damping.
+  // The carried values: whether there is no inverse yet, the tries, and the
+  // damping.
   SmallVector<Value> results = b.fold(
       b.index(0), b.index(1 + kFurtherTries), 1, {yes, none, damping},
       [&](Value, ValueRange state) {

@@ -1,4 +1,4 @@
-//===- Inverse.cpp - Which way to invert matrices -------------------------===//
+//===- Inverse.cpp - The choice between two ways to invert ----------------===//
 
 #include "Matrices/Inverse.h"
 
@@ -7,9 +7,10 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Of larger matrices one alone is inverted nearly as fast as in full lanes: at
-/// 64 rows with .4 of their speed, at 128 with .7, at 16 with .15. A few copies
-/// fill only some lanes. Measured with AVX-512 on AMD's family 26.
+/// The most rows for which matrices are inverted in lanes. A larger matrix
+/// alone is inverted nearly as fast as in full lanes: at 64 rows with .4 of
+/// their speed, at 128 with .7, at 16 with .15; and a few copies fill only some
+/// lanes. Measured with AVX-512 on AMD's family 26.
 static constexpr int64_t kMostLaneRows = 64;
 
 static BlockShape getShape(SpdInverseOp op) {

@@ -8,17 +8,19 @@
 
 namespace mlir::hfta {
 
-/// Each with ten times the damping of the one before.
+/// The further tries, each with ten times the damping of the one before.
 inline constexpr int64_t kFurtherTries = 3;
 
-/// One matrix, block by block.
+/// Emits the inversion of one matrix, block by block.
 void emitBlockedInverse(LoopBuilder &builder, const BlockShape &shape,
                         const MatrixKernel &kernel);
-/// One matrix of `rows` rows in each lane of a vector.
+/// Emits the inversion of matrices of `rows` rows, one in each lane of a
+/// vector.
 void emitLaneInverse(LoopBuilder &builder, Type element, int64_t rows,
                      ArrayRef<MatrixKernel> lanes);
 
-/// Where all tries have failed: the old inverse, or I / damping.
+/// Emits the result after all tries have failed: the old inverse, or I /
+/// damping.
 void emitFallback(LoopBuilder &builder, const MatrixKernel &kernel,
                   int64_t rows, Value damping);
 

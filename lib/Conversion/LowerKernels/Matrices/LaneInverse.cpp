@@ -1,9 +1,9 @@
 //===- LaneInverse.cpp - Inverses of small matrices, one a lane -----------===//
 //
-// Small matrices have few numbers to fill vectors with, and each waits for its
-// pivots. So vectors go across matrices: a lane has one matrix, of any copy.
-// The algorithm is that of BlockedInverse.cpp with squares of four rows for
-// blocks, which stay in registers.
+// A small matrix has few numbers to fill vectors with, and each waits for its
+// pivots. So vectors run across matrices: a lane has one matrix, of any copy.
+// The algorithm is that of BlockedInverse.cpp with blocks of four rows, which
+// stay in registers.
 //===----------------------------------------------------------------------===//
 
 #include "Emit/VectorTranspose.h"
@@ -20,7 +20,7 @@ static constexpr int64_t kSide = 4;
 
 namespace {
 
-/// Rows of a block, each of some columns.
+/// The rows of a block, each of which has some columns.
 using Square = std::array<std::array<Value, kSide>, kSide>;
 
 class LaneInverse {
@@ -75,7 +75,7 @@ LaneInverse::LaneInverse(LoopBuilder &builder, Type element, int64_t rows,
                               static_cast<uint64_t>(filled * (filled + 1) / 2));
   triangle =
       memref::AllocOp::create(b, MemRefType::get({elements, count}, element));
-  // Rows that are a power of two apart would share few of a cache's sets.
+  // Rows whose distance is a power of two would share few sets of a cache.
   square = memref::AllocOp::create(
       b, MemRefType::get({filled, filled + kSide + 1, count}, element));
   zero = b.index(0);
@@ -111,7 +111,7 @@ void LaneInverse::storePacked(Value value, Value row, Value column) {
 // Matrices to lanes and back
 //===----------------------------------------------------------------------===//
 
-/// A number of each lane's matrix.
+/// Reads a number of each lane's matrix.
 Value LaneInverse::gatherScalars(unsigned operand) {
   SmallVector<Value> scalars;
   for (const MatrixKernel &lane : lanes)
@@ -120,7 +120,7 @@ Value LaneInverse::gatherScalars(unsigned operand) {
   return vector::FromElementsOp::create(b, vector, scalars);
 }
 
-/// Reads the factors; rows that fill up the last block are the identity's.
+/// Reads the factors. The last block is filled up with rows of the identity.
 void LaneInverse::gather() {
   int64_t count = lanes.size();
   Value size = b.index(packed), none = constant(0);
@@ -167,8 +167,8 @@ void LaneInverse::scatter(Value chosen) {
 // Blocks
 //===----------------------------------------------------------------------===//
 
-/// sum over k from `first` to `end` of column i + r times column j + c of row
-/// k.
+/// Computes the sum over k from `first` to `end` of column i + r times column j
+/// + c of row k.
 Square LaneInverse::sum(Value first, Value end, Value i, Value j) {
   SmallVector<Value> initial(kSide * kSide, constant(0));
   SmallVector<Value> sums =
@@ -190,7 +190,8 @@ Square LaneInverse::sum(Value first, Value end, Value i, Value j) {
   return result;
 }
 
-/// Y's block on the diagonal; `ok` without the lanes whose pivots are no good.
+/// Computes Y's block on the diagonal. Returns `ok` without the lanes whose
+/// pivots aren't positive and finite.
 Value LaneInverse::decomposeDiagonal(Value i, Value damping, Value ok) {
   Square rest = sum(b.add(i, kSide), end, i, i), upper;
   for (int64_t r = 0; r < kSide; ++r)
@@ -226,7 +227,7 @@ Value LaneInverse::decomposeDiagonal(Value i, Value damping, Value ok) {
   return ok;
 }
 
-/// L(I, J) if `isBelow` the diagonal, Y(I, J) otherwise.
+/// Computes L(I, J) if `isBelow` the diagonal, Y(I, J) otherwise.
 void LaneInverse::finishBlock(Value i, Value j, bool isBelow) {
   Square rest = sum(b.add(i, kSide), isBelow ? end : b.add(j, kSide), i, j);
   for (int64_t r = 0; r < kSide; ++r)
@@ -265,8 +266,8 @@ Value LaneInverse::decompose(Value damping) {
       .front();
 }
 
-/// The inverses, to `triangle`. Elsewhere they are at most as large as on the
-/// diagonal.
+/// Stores the inverses in `triangle`. It checks the diagonals only, as no other
+/// element is larger.
 Value LaneInverse::multiplyBlocks(Value ok) {
   return b
       .fold(zero, end, kSide, ok,

@@ -1,4 +1,4 @@
-//===- LoopBuilder.cpp - Loops and index arithmetic, briefly --------------===//
+//===- LoopBuilder.cpp - Loops and index arithmetic -----------------------===//
 
 #include "Matrices/LoopBuilder.h"
 

@@ -1,4 +1,4 @@
-//===- LoopBuilder.h - Loops and index arithmetic, briefly ------*- C++ -*-===//
+//===- LoopBuilder.h - Loops and index arithmetic ---------------*- C++ -*-===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_MATRICES_LOOPBUILDER_H
 #define HFTA_LIB_CONVERSION_LOWERKERNELS_MATRICES_LOOPBUILDER_H
@@ -9,7 +9,7 @@
 
 namespace mlir::hfta {
 
-/// Builds what algorithms on matrices are made of. Indices are of type `index`.
+/// Builds the loops of algorithms on matrices. Indices are of type `index`.
 class LoopBuilder : public ImplicitLocOpBuilder {
 public:
   using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
@@ -29,22 +29,22 @@ public:
   Value isLess(Value a, Value b) {
     return arith::CmpIOp::create(*this, arith::CmpIPredicate::slt, a, b);
   }
-  /// Where the packed lower triangle's row begins.
+  /// Returns where a row of the packed lower triangle begins.
   Value packedRow(Value row);
-  /// A vector of `lanes` booleans, the first `count` of them true.
+  /// Creates a vector of `lanes` booleans, of which the first `count` are true.
   Value maskBefore(int64_t lanes, Value count);
 
   /// Runs `body` for first, first + step, … below `end`.
   void loop(Value first, Value end, int64_t step, Body body);
-  /// Likewise, from the last to the first: `end` - `first` is a multiple of
-  /// `step`.
+  /// Runs `body` as `loop` does, but from the last index to the first. `end` -
+  /// `first` must be a multiple of `step`.
   void loopDown(Value first, Value end, int64_t step, Body body);
-  /// Loops that hand values on.
+  /// Creates a loop that carries values.
   SmallVector<Value> fold(Value first, Value end, int64_t step,
                           ValueRange initial, Fold body);
   SmallVector<Value> foldDown(Value first, Value end, int64_t step,
                               ValueRange initial, Fold body);
-  /// What `body` gives where the condition holds, else `otherwise`.
+  /// Returns the values of `body` if the condition holds, else `otherwise`.
   SmallVector<Value> choose(Value condition, ValueRange otherwise,
                             llvm::function_ref<SmallVector<Value>()> body);
   void ifTrue(Value condition, llvm::function_ref<void()> body);

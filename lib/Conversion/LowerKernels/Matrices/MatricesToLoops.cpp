@@ -20,8 +20,9 @@ static MemRefType getMemoryType(Type type) {
   return MemRefType::get(tensor.getShape(), tensor.getElementType());
 }
 
-/// Gives the kernel each lane's memory for its tensors, the lanes' items, and
-/// scratch memory. What the op computes for nobody goes to scratch memory.
+/// Gives the kernel arguments: each lane's memory for its tensors, the lanes'
+/// items, and scratch memory. Results of the op that aren't used go to scratch
+/// memory.
 static SmallVector<MatrixKernel> makeArguments(func::FuncOp function,
                                                Operation *op, int64_t count) {
   Block &body = function.getBody().front();
@@ -62,7 +63,8 @@ static SmallVector<MatrixKernel> makeArguments(func::FuncOp function,
   return lanes;
 }
 
-/// Whether the function's results are all the op's, each at most once.
+/// Returns whether the function's results are all results of the op, each at
+/// most once.
 static bool isAlone(func::FuncOp function, Operation *op) {
   Operation *end = function.getBody().front().getTerminator();
   llvm::SmallDenseSet<Value> seen;

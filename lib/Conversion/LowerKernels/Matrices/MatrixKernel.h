@@ -8,19 +8,20 @@
 
 namespace mlir::hfta {
 
-/// Memory of the op's operands and results, of one copy, and the work item's
-/// number, which is that of its matrix.
+/// The memory of the op's operands and results, of one copy, and the number of
+/// the work item, which is the index of its matrix.
 struct MatrixKernel {
   SmallVector<Value> operands, results;
   Value item;
 };
 
-/// How many matrices the op's kernel inverts at once, each in a lane; 1: none
-/// has lanes.
+/// Returns how many matrices the op's kernel inverts at once, each in a lane;
+/// 1: it doesn't use lanes.
 int64_t countInverseLanes(SpdInverseOp op);
 void emitInverse(LoopBuilder &builder, SpdInverseOp op,
                  ArrayRef<MatrixKernel> lanes);
-/// They look at the op's results alone: its operands are memory already.
+/// The functions above and below use the types of the op's results only, as its
+/// operands are memory already.
 void emitEigen(LoopBuilder &builder, SymmetricEigenOp op,
                const MatrixKernel &kernel);
 

@@ -1,12 +1,12 @@
 //===- SymmetricEigen.cpp - One matrix's eigenvectors ---------------------===//
 //
 // Reflections make the matrix tridiagonal, F = Q T Qᵀ, and implicit QL
-// iterations make that diagonal. Their rotations turn pairs of rows of Qᵀ, so
-// that all that takes n³ operations goes along rows, in vectors. Each matrix
-// iterates by itself. Sources: Martin, Reinsch and Wilkinson, "Householder's
-// tridiagonalization of a symmetric matrix", 1968, and Bowdler, Martin, Reinsch
-// and Wilkinson, "The QR and QL algorithms for symmetric matrices", 1968, both
-// in Numerische Mathematik 11.
+// iterations make that diagonal. Their rotations change pairs of rows of Qᵀ, so
+// that all parts that take n³ operations run along rows, in vectors. Each
+// matrix has its own number of iterations. Sources: Martin, Reinsch and
+// Wilkinson, "Householder's tridiagonalization of a symmetric matrix", 1968,
+// and Bowdler, Martin, Reinsch and Wilkinson, "The QR and QL algorithms for
+// symmetric matrices", 1968, both in Numerische Mathematik 11.
 //===----------------------------------------------------------------------===//
 
 #include "Matrices/MatrixKernel.h"
@@ -19,11 +19,12 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// QL iterations for an eigenvalue: two are common, and nothing needs many.
+/// The most QL iterations for an eigenvalue; two are common, and none needs
+/// many.
 static constexpr int64_t kMostIterations = 60;
-/// How far QᵀQ may be from the identity in a basis that is kept.
+/// How far QᵀQ may be from the identity for a basis to be kept.
 static constexpr double kMostSkew = 0.01;
-/// Rows that are read or changed at once.
+/// The rows that are read or changed at once.
 static constexpr int64_t kRows = 4;
 
 namespace {
@@ -86,19 +87,21 @@ private:
     vector::StoreOp::create(b, value, memory, place);
   }
 
-  /// Sets the padded square's elements, zero outside of the matrix.
+  /// Sets the padded square's elements, which are zero outside of the matrix.
   void fill(Value square, Element element);
   Value identity(Value i, Value j) {
     return select(isSame(i, j), number(1), number(0));
   }
-  /// The largest of what `element` gives for rows and columns.
+  /// Returns the largest value of `element` over all rows and columns.
   Value findLargest(Element element);
-  /// Calls `body` with the first column of each vector from that of `first` on.
+  /// Calls `body` with the first column of each vector, from the vector of
+  /// `first` on.
   void loopColumns(Value first, LoopBuilder::Body body);
-  /// `product` becomes the sum of the square's rows behind `row`, times the
-  /// reflector's elements.
+  /// Sets `product` to the sum of the square's rows after `row`, each
+  /// multiplied by its element of the reflector.
   void combineRows(Value square, Value row);
-  /// Adds to these rows: an element of each of `left` times all of `right`.
+  /// Adds to the rows after `row`: an element of each of `left` times all of
+  /// `right`.
   void addProducts(Value square, Value row, ArrayRef<Value> left,
                    ArrayRef<Value> right);
   Value multiplyRows(Value left, Value right);
@@ -121,9 +124,11 @@ private:
   TileBuilder tiles;
   const MatrixKernel &kernel;
   Value zero, rows, sides;
-  /// The matrix, then reflectors by rows, then Qᵀ; and Q.
+  /// The matrix, later reflectors in its rows, finally Qᵀ; and Q.
   Value symmetric, basis;
-  /// T's diagonal, and what is beside it; 2 / |v|² of the reflectors v.
+  /// T's diagonal, and the elements beside it; 2 /
+  /// v
+  /// ² of the reflectors v.
   Value diagonal, beside, weights;
   Value reflector, product;
 };
@@ -131,7 +136,7 @@ private:
 } // namespace
 
 Value SymmetricEigen::allocateSquare() {
-  // Rows that are a power of two apart would share few of a cache's sets.
+  // Rows whose distance is a power of two would share few sets of a cache.
   int64_t side = shape.getPaddedRows();
   return memref::AllocOp::create(
       b, MemRefType::get({side, side + shape.lanes}, shape.element));
@@ -143,7 +148,7 @@ Value SymmetricEigen::allocateRow() {
 }
 
 //===----------------------------------------------------------------------===//
-// Whole matrices
+// Operations on whole matrices
 //===----------------------------------------------------------------------===//
 
 void SymmetricEigen::fill(Value square, Element element) {
@@ -219,7 +224,8 @@ void SymmetricEigen::addProducts(Value square, Value row, ArrayRef<Value> left,
   });
 }
 
-/// The product of two rows: lane by lane, then the lanes' sum.
+/// Returns the scalar product of two rows: added up lane by lane, then over the
+/// lanes.
 Value SymmetricEigen::multiplyRows(Value left, Value right) {
   Value sums = b.fold(zero, sides, shape.lanes, b.number(shape.vector, 0),
                       [&](Value j, ValueRange values) {
@@ -238,8 +244,8 @@ Value SymmetricEigen::multiplyRows(Value left, Value right) {
 // Reflections
 //===----------------------------------------------------------------------===//
 
-/// Makes the elements parts of the largest one, so that no square is too large
-/// or small; gives that element.
+/// Divides all elements by the largest one, so that no square overflows or
+/// underflows. Returns that element.
 Value SymmetricEigen::scale(Value largest) {
   Value factor = select(isLess(number(0), largest), largest, number(1));
   b.loop(zero, rows, 1, [&](Value i) {
@@ -250,7 +256,7 @@ Value SymmetricEigen::scale(Value largest) {
   return factor;
 }
 
-/// Makes a row and its column zero behind the element beside the diagonal. The
+/// Makes a row and its column zero after the element beside the diagonal. The
 /// reflector takes the row's place.
 void SymmetricEigen::reflect(Value row) {
   Value next = b.add(row, 1);
@@ -287,7 +293,7 @@ void SymmetricEigen::reflect(Value row) {
       Value part = mul(more, loadVector(reflector, {j}));
       storeVector(fma(less, loadVector(product, {j}), part), product, {j});
     });
-    // Vectors begin before the columns that are left.
+    // The first vector begins before the columns that are left.
     Value skipped = arith::RemUIOp::create(b, next, b.index(shape.lanes));
     b.loop(b.sub(next, skipped), next, 1,
            [&](Value j) { store(number(0), product, {j}); });
@@ -296,7 +302,7 @@ void SymmetricEigen::reflect(Value row) {
 }
 
 void SymmetricEigen::makeTridiagonal() {
-  // The last two rows are so already; there may be fewer.
+  // The last two rows are tridiagonal already; there may be fewer than two.
   int64_t last = shape.rows - 1;
   b.loop(zero, b.index(std::max<int64_t>(last - 1, 0)), 1,
          [&](Value row) { reflect(row); });
@@ -311,7 +317,7 @@ void SymmetricEigen::makeTridiagonal() {
   store(none, beside, b.index(last));
 }
 
-/// The product of all reflections, then its transpose to `symmetric`.
+/// Computes the product of all reflections, then its transpose in `symmetric`.
 void SymmetricEigen::makeBasis() {
   fill(basis, [&](Value i, Value j) { return identity(i, j); });
   b.loopDown(
@@ -333,7 +339,8 @@ void SymmetricEigen::makeBasis() {
 // Iterations
 //===----------------------------------------------------------------------===//
 
-/// Row p becomes cosine * p - sine * q, the next row q sine * p + cosine * q.
+/// Rotates two rows: row p becomes cosine * p - sine * q, the next row q
+/// becomes sine * p + cosine * q.
 void SymmetricEigen::rotateRows(Value p, Value cosine, Value sine) {
   Value q = b.add(p, 1);
   cosine = tiles.broadcast(cosine);
@@ -346,7 +353,7 @@ void SymmetricEigen::rotateRows(Value p, Value cosine, Value sine) {
   });
 }
 
-/// The first row from `first` on that hardly anything is beside.
+/// Returns the first row from `first` on beside which there is hardly anything.
 Value SymmetricEigen::findSplit(Value first, Value least) {
   return b
       .foldDown(first, rows, 1, first,
@@ -357,7 +364,7 @@ Value SymmetricEigen::findSplit(Value first, Value least) {
       .front();
 }
 
-/// Takes the shift from the diagonal; gives what it is.
+/// Subtracts the shift from the diagonal, and returns it.
 Value SymmetricEigen::shift(Value first) {
   Value next = b.add(first, 1);
   Value old = load(diagonal, {first}), side = load(beside, {first});
@@ -374,8 +381,9 @@ Value SymmetricEigen::shift(Value first) {
   return by;
 }
 
-/// Rotations of rows from `split` to `first`; `next` is the diagonal's element
-/// behind `first`. The reflector and the product make room for their numbers.
+/// Rotates the rows from `split` to `first`; `next` is the diagonal's element
+/// after `first`. The memory of the reflector and the product holds the cosines
+/// and sines.
 void SymmetricEigen::turn(Value first, Value split, Value next) {
   Value one = number(1), none = number(0);
   Value second = load(beside, b.add(first, 1));
@@ -411,8 +419,8 @@ void SymmetricEigen::turn(Value first, Value split, Value next) {
   store(mul(load(cosines, {first}), p), diagonal, {first});
 }
 
-/// Until nothing is beside the diagonal's element `first`; `least` is nothing,
-/// `taken` what shifts have taken from this and later elements.
+/// Iterates until the element beside the diagonal's `first` is negligible, at
+/// most `least`; `taken` is the sum of the shifts of this and later elements.
 Value SymmetricEigen::iterate(Value first, Value least, Value taken) {
   taken = b.fold(zero, b.index(kMostIterations), 1, taken,
                  [&](Value, ValueRange sums) {
@@ -447,7 +455,7 @@ void SymmetricEigen::makeDiagonal() {
 }
 
 //===----------------------------------------------------------------------===//
-// All of it
+// The whole algorithm
 //===----------------------------------------------------------------------===//
 
 void SymmetricEigen::write(Value factor) {
@@ -462,7 +470,8 @@ void SymmetricEigen::write(Value factor) {
   });
 }
 
-/// Gives the start or, if that isn't nearly orthogonal, the identity.
+/// Stores the start as the result or, if it isn't nearly orthogonal, the
+/// identity.
 void SymmetricEigen::keepStart() {
   auto read = [&](Value i, Value j) {
     return load(kernel.operands[1], {kernel.item, i, j});

@@ -10,8 +10,8 @@
 
 namespace mlir::hfta {
 
-/// How a matrix of `rows` rows is cut: square blocks as wide as a panel, of
-/// which tiles of some rows are computed at once. The same on every target.
+/// How a matrix of `rows` rows is cut: into square blocks as wide as a panel,
+/// which are computed in tiles of some rows. It doesn't depend on the target.
 struct BlockShape {
   BlockShape(Type element, int64_t rows);
 
@@ -20,24 +20,25 @@ struct BlockShape {
 
   Type element;
   VectorType vector;
-  int64_t lanes;   ///< of a vector
-  int64_t vectors; ///< of a tile, fewer where one is enough for the matrix
-  int64_t block;   ///< rows of a block, columns of a panel
-  int64_t rows;    ///< of the matrix
-  int64_t blocks;  ///< along a side of it, the last filled up
+  int64_t lanes;   ///< the lanes of a vector
+  int64_t vectors; ///< vectors of a tile; fewer if one covers the matrix
+  int64_t block;   ///< the rows of a block, and the columns of a panel
+  int64_t rows;    ///< the rows of the matrix
+  int64_t blocks;  ///< the blocks along a side of the matrix; the last one is
+                   ///< filled up
   int64_t getPaddedRows() const { return blocks * block; }
 };
 
-/// Rows of a tile, each of some vectors.
+/// The rows of a tile, each of which consists of some vectors.
 using Tile = SmallVector<Value>;
 
-/// Tiles of products.
+/// Builds tiles of products.
 class TileBuilder {
 public:
   TileBuilder(LoopBuilder &builder, const BlockShape &shape)
       : b(builder), shape(shape) {}
 
-  /// Memory of panels [panels, rows, columns] and of a block.
+  /// Allocates panels [panels, rows, columns], and a block.
   Value allocatePanels();
   Value allocateBlock();
 
@@ -47,16 +48,18 @@ public:
   Value broadcast(Value scalar) {
     return vector::BroadcastOp::create(b, shape.vector, scalar);
   }
-  /// A row's vectors, from `column` on of the last axis, or from its begin.
+  /// Loads the vectors of a row, from `column` of the last axis on, or from its
+  /// begin.
   Tile loadRow(Value memory, ValueRange indices, Value column = Value());
   void storeRow(ArrayRef<Value> row, Value memory, ValueRange indices,
                 Value column = Value());
 
-  /// The number that a tile's row is multiplied with at term k.
+  /// Returns the number by which a tile's row is multiplied at term k.
   using Factor = llvm::function_ref<Value(Value k, int64_t row)>;
-  /// The row of vectors at term k.
+  /// Returns the row of vectors at term k.
   using Row = llvm::function_ref<Tile(Value k)>;
-  /// sum over k from `first` to `end` of factor(k, row) * row(k), term by term.
+  /// Computes the sum over k from `first` to `end` of factor(k, row) * row(k),
+  /// term by term.
   Tile multiply(Value first, Value end, Factor factor, Row row);
 
 private:

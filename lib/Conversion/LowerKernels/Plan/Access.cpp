@@ -1,4 +1,4 @@
-//===- Access.cpp - How vectors meet an operand ---------------------------===//
+//===- Access.cpp - Operands' memory accesses by vectors ------------------===//
 
 #include "Plan/Access.h"
 #include "Hfta/Target/TargetModel.h"
@@ -14,7 +14,7 @@ std::optional<unsigned> hfta::getInnermostReduction(linalg::GenericOp op) {
   return reductions.back();
 }
 
-/// Whether only the last of an operand's indices depends on `axis`.
+/// Returns whether only the last of an operand's indices depends on `axis`.
 static bool isLastIndex(AffineMap map, unsigned axis) {
   return map.getNumResults() > 0 &&
          map.getResults().back().isFunctionOfDim(axis) &&
@@ -23,8 +23,8 @@ static bool isLastIndex(AffineMap map, unsigned axis) {
          });
 }
 
-/// By how much the last index grows with `axis`; nothing if it depends on
-/// where.
+/// Returns by how much the last index grows with `axis`; nothing if that isn't
+/// constant.
 static std::optional<int64_t> getStride(AffineMap map, unsigned axis) {
   MLIRContext *context = map.getContext();
   AffineExpr last = map.getResults().back();

@@ -1,4 +1,4 @@
-//===- Access.h - How vectors meet an operand -------------------*- C++ -*-===//
+//===- Access.h - Operands' memory accesses by vectors ----------*- C++ -*-===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_PLAN_ACCESS_H
 #define HFTA_LIB_CONVERSION_LOWERKERNELS_PLAN_ACCESS_H
@@ -23,7 +23,7 @@ struct Access {
   int64_t stride = 0;
 
   bool isContiguous() const { return kind == Strided && stride == 1; }
-  /// Whether whole vectors are read and their lanes picked.
+  /// Returns whether whole vectors are read and lanes picked from them.
   bool isShuffled() const {
     return kind == Strided && stride > 1 && stride <= 4;
   }
@@ -32,13 +32,13 @@ struct Access {
 Access getAccess(linalg::GenericOp op, OpOperand &operand,
                  std::optional<unsigned> axis);
 
-/// Whether vectors along an axis are read by transposing an input.
+/// Returns whether vectors along an axis are read by transposing an input.
 bool transposes(linalg::GenericOp op, std::optional<unsigned> axis);
 
-/// Of one element of a tensor, vector or memory in memory.
+/// Returns the bytes in memory of an element of a tensor, vector or memref.
 int64_t getStoredElementBytes(Type type);
 
-/// The axis of the innermost loop if that is over the terms of sums.
+/// Returns the axis of the innermost loop if that is over the terms of sums.
 std::optional<unsigned> getInnermostReduction(linalg::GenericOp op);
 
 } // namespace mlir::hfta

@@ -36,7 +36,8 @@ SmallVector<VectorPart> LoopPlan::getParts(int64_t size, int64_t extent) const {
     }
     return parts;
   }
-  // One vector that begins before what is left, or two of the axis' ends.
+  // A single vector begins before the rest; or two vectors lie at the ends of
+  // the axis.
   if (wide > extent) {
     wide /= 2;
     parts.push_back({offset, wide});
@@ -58,7 +59,7 @@ Value hfta::getRootMemory(Value memory) {
   return memory;
 }
 
-/// Cycles to read a vector of `lanes`.
+/// Returns the cycles to read a vector of `lanes`.
 static double getReadCost(Access access, int64_t lanes) {
   if (access.kind == Access::Uniform || access.isContiguous())
     return Costs::kAccessCost;
@@ -70,8 +71,7 @@ static double getReadCost(Access access, int64_t lanes) {
   return Costs::kLaneCost * static_cast<double>(lanes);
 }
 
-/// By how many bytes rows of an operand, neighbours along its last axis, are
-/// apart.
+/// Returns the distance in bytes of an operand's rows, along its last axis.
 static int64_t getRowBytes(MemRefType type) {
   if (type.getRank() < 2)
     return 0;
@@ -79,7 +79,7 @@ static int64_t getRowBytes(MemRefType type) {
          getStoredElementBytes(type);
 }
 
-/// Whether an operand has far more rows, far from each other, than the
+/// Returns whether an operand has far more rows, far from each other, than the
 /// first-level cache can hold.
 static bool isFar(OpOperand &operand) {
   auto type = cast<MemRefType>(operand.get().getType());
@@ -88,7 +88,7 @@ static bool isFar(OpOperand &operand) {
              Costs::kNearBytes;
 }
 
-/// Whether no element depends on memory that the op writes.
+/// Returns whether no element depends on memory that the op writes.
 static bool canComputeTwice(linalg::GenericOp op, ArrayRef<Value> initial) {
   SmallVector<Value> reads(op.getDpsInputs());
   op.getBody()->walk(
@@ -125,11 +125,11 @@ private:
   void chooseElementwiseVectors();
   bool canStream();
 
-  /// What a tile of several rows and vectors reads of an operand.
+  /// An operand as a tile of several rows and vectors reads it.
   struct Input {
-    SmallVector<bool> variesAlong; ///< for each row axis
+    SmallVector<bool> variesAlong; ///< whether it varies along each row axis
     bool isVector;
-    double cost; ///< of reading it once
+    double cost; ///< the cost of reading it once
   };
   void choosePacked();
   bool isWorthPacking(OpOperand &operand);
@@ -187,8 +187,8 @@ void LoopPlanner::measureBody() {
   lanes = std::max<int64_t>(1, target.getVectorBytes() / bytes);
 }
 
-/// Cycles an element when vectors run along an axis; without one, elements are
-/// computed one by one.
+/// Returns the cycles for an element if vectors run along an axis; without an
+/// axis, elements are computed one by one.
 double LoopPlanner::getElementCost(std::optional<unsigned> axis) {
   double vectorsPerElement = 1;
   if (axis)
@@ -234,8 +234,8 @@ void LoopPlanner::chooseElementwiseVectors() {
                                     sizes[*result.vectorAxis] / lanes));
 }
 
-/// Whether rows of a memory begin at multiples of `lanes` elements, as far as
-/// its views of an argument tell.
+/// Returns whether rows of a memory begin at multiples of `lanes` elements, as
+/// far as its views of an argument show.
 static bool hasAlignedRows(Value memory, int64_t lanes) {
   if (isa<BlockArgument>(memory))
     return cast<MemRefType>(memory.getType()).getShape().back() % lanes == 0;
@@ -261,7 +261,7 @@ bool LoopPlanner::canStream() {
   if (lanes * bytes != target.getVectorBytes() ||
       type.getNumElements() * bytes < target.getStreamBytes())
     return false;
-  // Narrower vectors where the rows' addresses want them.
+  // Vectors are narrower if the alignment of rows requires that.
   for (int64_t width = lanes; width * bytes >= Costs::kMinStreamBytes;
        width /= 2) {
     if (type.getRank() == 0 || size % width != 0 ||
@@ -271,8 +271,8 @@ bool LoopPlanner::canStream() {
     result.aligned = true;
     return true;
   }
-  // What is stored before and after the aligned vectors of a row keeps the
-  // next passes waiting.
+  // Stores before and after the aligned vectors of a row would make later
+  // passes wait.
   bool hasPasses = llvm::any_of(op.getDpsInputs(), [](Value input) {
     return isa<MemRefType>(input.getType()) &&
            !isa<BlockArgument>(getRootMemory(input));
@@ -287,14 +287,16 @@ bool LoopPlanner::canStream() {
 int64_t LoopPlanner::countVectors(unsigned axis) const {
   LoopPlan plan = result;
   plan.lanes = lanes;
-  // Whole vectors in front need no list, which could exceed the memory.
+  // The leading full vectors aren't listed, as the list could exceed the
+  // memory.
   int64_t size = sizes[axis];
   int64_t front = std::max<int64_t>(size / lanes - 1, 0);
   int64_t rest = size - front * lanes;
   return front + static_cast<int64_t>(plan.getParts(rest, rest).size());
 }
 
-/// Sums, and what is read while one row after the other is added to them.
+/// Counts the registers of sums, and of what is live while one row after the
+/// other is added to them.
 int64_t LoopPlanner::countRegisters() const {
   int64_t sums = vectors * outputs;
   for (int64_t count : rows)
@@ -302,9 +304,9 @@ int64_t LoopPlanner::countRegisters() const {
   return sums + std::min(countHeld(getOrder(false)), countHeld(getOrder(true)));
 }
 
-/// The row axes as a tile's rows go through them, the slowest first: those
-/// along which all inputs change, and the ones along which vectors do at an
-/// end.
+/// Returns the row axes in the order in which a tile runs through its rows, the
+/// slowest first: first the axes along which all inputs change; those along
+/// which vectors change come last if `vectorsFast`, else before the others.
 SmallVector<unsigned> LoopPlanner::getOrder(bool vectorsFast) const {
   SmallVector<unsigned> order =
       llvm::to_vector(llvm::seq<unsigned>(0, candidates.size()));
@@ -323,7 +325,8 @@ SmallVector<unsigned> LoopPlanner::getOrder(bool vectorsFast) const {
   return order;
 }
 
-/// What has been read and will be used by later rows of the tile.
+/// Counts the values that have been read and will be used by later rows of the
+/// tile.
 int64_t LoopPlanner::countHeld(ArrayRef<unsigned> order) const {
   int64_t held = 0;
   for (const Input &input : inputs) {
@@ -341,7 +344,7 @@ int64_t LoopPlanner::countHeld(ArrayRef<unsigned> order) const {
   return held;
 }
 
-/// Whether a tile computes products of different matrices at a time.
+/// Returns whether a tile computes products of different matrices at a time.
 bool LoopPlanner::isSeparate(ArrayRef<int64_t> tile) const {
   for (auto [index, count] : llvm::enumerate(tile))
     if (count > 1 && inputs.size() > 1 &&
@@ -352,7 +355,7 @@ bool LoopPlanner::isSeparate(ArrayRef<int64_t> tile) const {
   return false;
 }
 
-/// Cycles for one term of all sums of a tile.
+/// Returns the cycles for one term of all sums of a tile.
 double LoopPlanner::getTileCost(ArrayRef<int64_t> tile,
                                 int64_t tileVectors) const {
   double sums = static_cast<double>(tileVectors);
@@ -372,7 +375,8 @@ double LoopPlanner::getTileCost(ArrayRef<int64_t> tile,
          Costs::kStepCost + Costs::kVisibleReads * access;
 }
 
-/// Cycles for all tiles: full blocks of each row axis, then what is left.
+/// Returns the cycles for all tiles: full blocks of each row axis, then the
+/// rest.
 double LoopPlanner::getTilesCost(size_t next, SmallVector<int64_t> &tile,
                                  double count) const {
   if (next == candidates.size()) {
@@ -407,7 +411,7 @@ void LoopPlanner::searchRows(size_t next, int64_t totalRows) {
   }
   SmallVector<int64_t> tile(rows);
   double cost = getTilesCost(0, tile, 1);
-  // Larger tiles must pay, for they are more code.
+  // Larger tiles have to pay, as they are more code.
   if (!bestRows.empty() && cost > bestCost * 0.98)
     return;
   bestCost = cost;
@@ -415,8 +419,8 @@ void LoopPlanner::searchRows(size_t next, int64_t totalRows) {
   result.vectors = vectors;
 }
 
-/// Whether windows of neighbouring rows overlap along a short innermost loop.
-/// LLVM unrolls it and keeps what they share in registers.
+/// Returns whether windows of neighbouring rows overlap along a short innermost
+/// loop. LLVM unrolls it and keeps what they share in registers.
 bool LoopPlanner::sharesWindows() {
   std::optional<unsigned> taps = getInnermostReduction(op);
   if (!taps || sizes[*taps] == 1 || sizes[*taps] > Costs::kUnrolledTaps)
@@ -432,7 +436,7 @@ bool LoopPlanner::sharesWindows() {
   });
 }
 
-/// Whether no two sums of a tile read the same element.
+/// Returns whether no two sums of a tile read the same element.
 bool LoopPlanner::readsOnce() const {
   return llvm::all_of(inputs, [](const Input &input) {
     return input.isVector &&
@@ -444,7 +448,7 @@ void LoopPlanner::chooseTile() {
   for (unsigned axis = 0; axis < sizes.size(); ++axis)
     if (isParallel(axis) && sizes[axis] > 1 && axis != result.vectorAxis)
       candidates.push_back(axis);
-  // The outermost ones are left to loops if there are many.
+  // If there are many axes, the outermost ones are left to loops.
   if (candidates.size() > Costs::kMaxRowAxes)
     candidates.erase(candidates.begin(), candidates.end() - Costs::kMaxRowAxes);
   for (OpOperand *operand : op.getDpsInputOperands()) {
@@ -474,7 +478,7 @@ void LoopPlanner::chooseTile() {
   result.unrolls = terms <= Costs::kFewTerms && terms > 1 &&
                    op.getBody()->getOps<math::FmaOp>().empty();
   int64_t most = std::min(countVectors(), Costs::kMaxVectors), fewest = 1;
-  // Memory likes to be read as it lies: whole rows.
+  // Memory is best read as it lies, in whole rows.
   if (result.unrolls) {
     fewest = most;
     maxRows = std::max<int64_t>(1, Costs::kUnrolledTerms / terms / most);
@@ -504,8 +508,8 @@ void LoopPlanner::chooseTile() {
       result.rowOrder.push_back(places[place]);
 }
 
-/// A matrix whose rows are far apart costs a page's address and a few crowded
-/// places of the cache for each of its rows.
+/// Returns whether packing pays: each row of a matrix whose rows are far apart
+/// needs an entry of the TLB and lines in a few crowded sets of the cache.
 bool LoopPlanner::isWorthPacking(OpOperand &operand) {
   AffineMap map = op.getMatchingIndexingMap(&operand);
   if (!getAccess(op, operand, result.vectorAxis).isContiguous() ||

@@ -8,12 +8,13 @@
 
 namespace mlir::hfta {
 
-/// Neighbouring elements of a block, from its first one.
+/// Neighbouring elements of a block: their offset from its first one and their
+/// number.
 struct VectorPart {
   int64_t offset, lanes;
 };
 
-/// So many terms of an axis at a time.
+/// An axis of which `size` terms are computed at a time.
 struct TermBlock {
   unsigned axis;
   int64_t size;
@@ -25,46 +26,48 @@ struct TermBlock {
 /// each of its rows.
 struct LoopPlan {
   SmallVector<unsigned> outer, rowAxes, reductions;
-  SmallVector<int64_t> rows; ///< of a full block, for each row axis
-  /// Places in `rowAxes`: how a tile goes through its rows, so that it holds
-  /// few of the values that it has read. The last one changes fastest.
+  SmallVector<int64_t> rows; ///< the rows of a full block, for each row axis
+  /// Indices into `rowAxes`: the order in which a tile runs through its rows,
+  /// such that few of the values that it has read are live. The last one
+  /// changes fastest.
   SmallVector<unsigned> rowOrder;
-  SmallVector<TermBlock> blocks; ///< of the first reductions
+  SmallVector<TermBlock> blocks; ///< blocks of the outermost reductions
   /// The input whose part for a block of the vector axis is copied to
-  /// contiguous memory before the loops over rows use it again and again.
+  /// contiguous memory before the loops over rows read it repeatedly.
   std::optional<unsigned> packed;
   std::optional<unsigned> vectorAxis;
-  int64_t lanes = 1;   ///< of a full vector
-  int64_t vectors = 1; ///< of a full block
+  int64_t lanes = 1;   ///< the lanes of a full vector
+  int64_t vectors = 1; ///< the vectors of a full block
   /// Whether the few terms of a sum are computed without loops.
   bool unrolls = false;
   /// Whether windows of neighbouring rows overlap along a short innermost loop.
   bool sharesWindows = false;
   /// Whether elements may be computed twice, so that vectors can overlap.
   bool overlaps = false;
-  /// Whether the result is so large that it leaves the caches before anyone
-  /// reads it: full vectors are then stored past them, at aligned addresses.
+  /// Whether the result is so large that it leaves the caches before it is
+  /// read: full vectors are then stored past the caches, at aligned addresses.
   bool streams = false;
-  /// Then, whether all vectors of the result are aligned as they come.
+  /// If so, whether all vectors of the result are aligned without a lead.
   bool aligned = false;
 
-  /// So many terms of an axis, of `size`, are computed in one go.
+  /// Returns how many terms of an axis, of `size`, are computed at once.
   int64_t getBlock(unsigned axis, int64_t size) const;
-  /// The vectors of a block of the vector axis that ends at most at the axis'
-  /// end: full ones, then what is left.
+  /// Returns the vectors of a block of the vector axis that doesn't go beyond
+  /// the axis' end: full ones, then the rest.
   SmallVector<VectorPart> getParts(int64_t size, int64_t extent) const;
 };
 
-/// Depends on the target in what is computed together only. `initial` are the
-/// values that the results start from, null where they are read from memory.
+/// Plans the loops of an op. The target affects only what is computed together.
+/// `initial` are the values that the results start from, null if they are read
+/// from memory.
 LoopPlan planLoops(linalg::GenericOp op, ArrayRef<Value> initial,
                    const TargetModel &target);
 
-/// The widths of the vectors that cover `size` elements: full ones, then
-/// powers of two in descending order.
+/// Returns the widths of the vectors that cover `size` elements: full ones,
+/// then powers of two in descending order.
 SmallVector<int64_t> splitIntoVectors(int64_t size, int64_t lanes);
 
-/// The allocation or argument that memory is a view of.
+/// Returns the allocation or argument of which memory is a view.
 Value getRootMemory(Value memory);
 
 } // namespace mlir::hfta

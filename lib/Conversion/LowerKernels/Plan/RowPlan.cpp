@@ -1,4 +1,4 @@
-//===- RowPlan.cpp - How contiguous rows are summed up --------------------===//
+//===- RowPlan.cpp - The order of reductions along rows -------------------===//
 
 #include "Plan/RowPlan.h"
 
@@ -9,8 +9,9 @@ using namespace mlir::hfta;
 
 using Order = ReferenceModel::Sums;
 
-/// The op that combines a result's running value with the next; null if the
-/// running value has other uses, or the order of operands would matter.
+/// Returns the op that combines a result's running value with the next element;
+/// null if the running value has other uses, or if the order of operands would
+/// matter.
 static Operation *getCombiner(linalg::GenericOp op, unsigned result) {
   BlockArgument running =
       op.getBody()->getArgument(op.getNumDpsInputs() + result);
@@ -25,8 +26,8 @@ static Operation *getCombiner(linalg::GenericOp op, unsigned result) {
              : nullptr;
 }
 
-/// The axis of the rows: all inputs are contiguous along it or don't depend on
-/// it, and nor do the results.
+/// Returns the axis of the rows: all inputs are contiguous along it or don't
+/// depend on it, and the results don't depend on it.
 static std::optional<unsigned> findRow(linalg::GenericOp op) {
   SmallVector<unsigned> reductions;
   op.getReductionDims(reductions);

@@ -1,9 +1,9 @@
 //===- TermBlocks.cpp - Sums in blocks that stay in the cache -------------===//
 //
-// A nest's traffic is estimated from the innermost loop outwards: what a loop's
-// body touches is touched again in the next iteration and costs nothing if all
-// of it fits the cache. Ways of a cache line's set are counted: a matrix'
-// columns of a power of two apart fill few sets only.
+// A nest's memory traffic is estimated from the innermost loop outwards: data
+// that a loop's body accesses is accessed again in the next iteration, and
+// costs nothing if all of it fits into the cache. The ways of a set count, too:
+// columns of a matrix whose distance is a power of two fill few sets only.
 //===----------------------------------------------------------------------===//
 
 #include "Plan/TermBlocks.h"
@@ -20,14 +20,14 @@ using Costs = TargetModel::Blocks;
 
 namespace {
 
-/// A loop whose every iteration covers `block` of an axis.
+/// A loop each of whose iterations covers `block` of an axis.
 struct BlockLoop {
   unsigned axis;
   int64_t block, trips;
 };
 
-/// Cache lines of an operand's part, and as how many they count where they
-/// crowd a part of the cache's sets.
+/// The cache lines of an operand's part; and the number as which they count if
+/// they crowd a part of the cache's sets.
 struct Footprint {
   double lines = 0, crowded = 0;
 };
@@ -47,10 +47,10 @@ public:
   SmallVector<TermBlock> choose();
 
 private:
-  /// Cycles that a choice costs beside the arithmetic.
+  /// Returns the cycles that a choice costs in addition to the arithmetic.
   double getCost(ArrayRef<TermBlock> blocks);
   double getTrafficCost(ArrayRef<TermBlock> blocks);
-  /// How often all sums wait.
+  /// Returns how often all sums are stored and loaded again.
   double countTiles(ArrayRef<TermBlock> blocks);
   SmallVector<BlockLoop> getLoops(ArrayRef<TermBlock> blocks) const;
   SmallVector<int64_t> getTile() const;
@@ -61,7 +61,8 @@ private:
   SmallVector<int64_t> sizes;
   CacheAttr cache;
   int64_t sets;
-  /// By the numbers of operands. Choices are many, and strides take long.
+  /// The strides by operand numbers, kept as there are many choices and strides
+  /// take long to compute.
   DenseMap<unsigned, SmallVector<int64_t>> strides;
 };
 
@@ -77,7 +78,7 @@ SmallVector<int64_t> TermBlocker::getTile() const {
   return tile;
 }
 
-/// Innermost first.
+/// Returns the loops, the innermost first.
 SmallVector<BlockLoop> TermBlocker::getLoops(ArrayRef<TermBlock> blocks) const {
   SmallVector<BlockLoop> loops;
   SmallVector<int64_t> tile = getTile();
@@ -101,8 +102,8 @@ SmallVector<BlockLoop> TermBlocker::getLoops(ArrayRef<TermBlock> blocks) const {
   return loops;
 }
 
-/// How much more of the cache the lines of a part take than their number says,
-/// where strides lead to some of the sets only.
+/// Returns by which factor the lines of a part take more of the cache than
+/// their number, if strides lead to only some of the sets.
 static double getCrowding(ArrayRef<int64_t> strides, int64_t bytes,
                           ArrayRef<int64_t> extents, int64_t run, int64_t sets,
                           int64_t lineBytes) {

@@ -7,9 +7,10 @@
 
 namespace mlir::hfta {
 
-/// The blocks of terms that the sums of an op are best computed in, outermost
-/// first; none if one pass over the terms is best. Sums wait in memory between
-/// blocks and take up their terms in order, so no bit depends on the choice.
+/// Chooses the blocks of terms in which the sums of an op are computed, the
+/// outermost first; none if one pass over the terms is best. Sums wait in
+/// memory between blocks and continue with their terms in order, so the choice
+/// changes no bits.
 SmallVector<TermBlock> chooseTermBlocks(linalg::GenericOp op,
                                         const LoopPlan &plan,
                                         const TargetModel &target);

@@ -7,9 +7,10 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Longer sums take too long to follow.
+/// The most terms of a sum that is followed; longer ones take too long.
 static constexpr int64_t kMostTerms = 1 << 16;
-/// Bit of a place that all terms read: a factor of the whole sum.
+/// The bit of a read whose place is the same for all terms: a factor of the
+/// whole sum.
 static constexpr uint64_t kSamePlace = uint64_t(1) << 63;
 
 //===----------------------------------------------------------------------===//
@@ -60,7 +61,8 @@ LogicalResult SumChecker::checkLanes() {
   return success();
 }
 
-/// The terms of each lane, combined in halves as the attribute says.
+/// Returns the tree of each lane's terms, combined in halves as the attribute
+/// says.
 SumChecker::TreeRef SumChecker::buildTree(SumOrderAttr order) {
   int64_t row = order.getAxes().back(), rows = order.getNumTerms() / row;
   int64_t lanes = order.getLanes(), vectors = order.getVectors();
@@ -225,7 +227,7 @@ bool SumChecker::matches(const Sum &sum, const Running *running,
   return true;
 }
 
-/// Whether each read of the order has been seen.
+/// Returns whether each read of the order has been seen.
 bool SumChecker::hasAllReads(const Sum &sum, ArrayRef<uint64_t> kept) const {
   uint64_t seen = 0;
   for (uint64_t bits : kept)
@@ -239,7 +241,7 @@ bool SumChecker::isComplete(const Sum &sum, const Running &running) const {
   if (!sum.tree)
     return !running.isCombined && running.terms == sum.order.getNumTerms() &&
            hasAllReads(sum, running.kept);
-  // What the sum starts from comes before all lanes.
+  // The initial value comes before all lanes.
   if (!running.isCombined || running.left || !running.right)
     return false;
   const Running *leaf = running.right.get();

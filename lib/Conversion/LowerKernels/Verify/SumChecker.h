@@ -9,46 +9,50 @@
 
 namespace mlir::hfta {
 
-/// Holds each term to the order of its sum as it is added.
+/// Checks each term, as it is added, against the order of its sum.
 class SumChecker {
 public:
   SumChecker(func::FuncOp kernel, ArrayRef<SumOrderAttr> orders);
 
-  /// Whether the lanes of vectors may hold terms of one sum.
+  /// Returns whether the lanes of vectors may hold terms of one sum.
   bool hasLanes() const { return anyLanes; }
-  /// Whether a sum has more terms than are followed.
+  /// Returns whether a sum has more terms than are followed.
   bool isTooLong() const { return tooLong; }
-  /// Whether lanes are those that the row's length asks for.
+  /// Checks that the numbers of lanes and vectors are the ones that the row's
+  /// length determines.
   LogicalResult checkLanes();
 
-  /// What adding a term gives; `operands` are the running value and others.
+  /// Adds a term and sets `element` to the result; `operands` are the running
+  /// value and the others.
   LogicalResult addTerm(Operation &op, int64_t sum, int64_t result,
                         ArrayRef<TracedElement> operands,
                         TracedElement &element);
   LogicalResult combine(Operation &op, int64_t sum,
                         ArrayRef<TracedElement> operands,
                         TracedElement &element);
-  /// Some elements are read where other elements say: not all reads of terms
-  /// are seen.
+  /// Notes that some elements' addresses depend on other elements, so that not
+  /// all reads of terms are seen.
   void loseReads() { losesReads = true; }
-  /// Writes an element. Sums that it replaces must be complete, or go on in it.
+  /// Writes an element. A sum that it replaces must be complete, or continue in
+  /// it.
   LogicalResult store(TracedMemory &memory, int64_t address,
                       TracedElement element);
-  /// Whether the sums in memory are complete.
+  /// Checks that the sums in memory are complete.
   LogicalResult checkStored(const TracedMemory &memory);
-  /// Whether each sum has been stored.
+  /// Checks that each sum has been stored.
   LogicalResult checkAll();
 
 private:
   using Reads = SmallVector<TracedRead, 2>;
-  /// Of a tree of combined lanes: the terms of a lane, or two parts.
+  /// A node of the tree of combined lanes: a lane's terms, or two subtrees.
   struct Tree {
     SmallVector<int64_t> terms;
     std::shared_ptr<Tree> left, right;
   };
   using TreeRef = std::shared_ptr<Tree>;
 
-  /// For each of the order's reads, how far each term is from the first.
+  /// A sum: for each read in its order, the distance of each term from the
+  /// first one.
   struct Sum {
     SumOrderAttr order;
     std::vector<std::vector<int64_t>> distances;
@@ -56,7 +60,7 @@ private:
     bool isStored = false;
   };
 
-  /// Takes away the reads that a term keeps to no more.
+  /// Clears the bits of the reads from which a term departs.
   static bool keepReads(const Sum &sum, const Reads &first, const Reads &reads,
                         int64_t term, SmallVectorImpl<uint64_t> &kept);
   bool hasAllReads(const Sum &sum, ArrayRef<uint64_t> kept) const;

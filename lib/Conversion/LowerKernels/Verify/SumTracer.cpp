@@ -1,4 +1,4 @@
-//===- SumTracer.cpp - Which terms loops add, in which order --------------===//
+//===- SumTracer.cpp - Tracing the order in which loops add terms ---------===//
 
 #include "Verify/SumTracer.h"
 #include "Hfta/Conversion/LowerKernels.h"
@@ -129,7 +129,7 @@ SmallVector<int64_t> SumTracer::getLanes(Type type) const {
   return llvm::to_vector(llvm::seq<int64_t>(0, lanes));
 }
 
-/// A value that nothing is known of is one that was read nowhere.
+/// Returns the traced value; one that isn't known counts as read from nowhere.
 TracedRef SumTracer::getValue(Value value) const {
   if (TracedRef known = values.lookup(value))
     return known;
@@ -192,7 +192,8 @@ bool SumTracer::runVector(Operation &op) {
   } else {
     return false;
   }
-  // A running value may be made as wide as others by its last op.
+  // If a term's last op only widens the running value to the lanes of others,
+  // it is still checked as an addition.
   if (op.hasAttr(kTermAttrName))
     return false;
   values[op.getResult(0)] = result;
@@ -214,7 +215,7 @@ LogicalResult SumTracer::runOnLane(Operation &op, int64_t lane,
   return success();
 }
 
-/// An op that works lane by lane.
+/// Runs an op that works on each lane separately.
 LogicalResult SumTracer::runScalars(Operation &op) {
   for (Value result : op.getResults()) {
     auto vector = dyn_cast<VectorType>(result.getType());

@@ -1,4 +1,4 @@
-//===- SumTracer.h - Which terms loops add, in which order ------*- C++ -*-===//
+//===- SumTracer.h - Tracing the order in which loops add terms -*- C++ -*-===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_VERIFY_SUMTRACER_H
 #define HFTA_LIB_CONVERSION_LOWERKERNELS_VERIFY_SUMTRACER_H
@@ -10,16 +10,17 @@
 
 namespace mlir::hfta {
 
-/// Runs a kernel's loops for its first work item: loops over terms as often as
-/// they go, others for their first iteration, or for their first and last.
+/// Interprets a kernel's loops for its first work item. Loops over terms run
+/// completely; others run their first iteration, or their first and last.
 class SumTracer {
 public:
   SumTracer(func::FuncOp kernel, SumChecker &checker, bool runsLast)
       : kernel(kernel), checker(checker), runsLast(runsLast) {}
 
-  /// Fails with a diagnostic at the op that departs from an order.
+  /// Runs the kernel. Fails with a diagnostic at the op that departs from an
+  /// order.
   LogicalResult trace();
-  /// Ops that have been run.
+  /// Returns the number of ops that have been run.
   int64_t getSteps() const { return steps; }
 
 private:
@@ -35,7 +36,8 @@ private:
   LogicalResult runOnce(scf::ForOp loop, int64_t index);
   LogicalResult runScalars(Operation &op);
   LogicalResult runOnLane(Operation &op, int64_t lane, TracedElement &result);
-  /// Whether the op was one on indices, memory or whole vectors.
+  /// Runs an op on indices, memory or whole vectors; returns whether it was
+  /// one.
   bool runIndex(Operation &op);
   bool runView(Operation &op);
   bool runVector(Operation &op);
@@ -45,7 +47,7 @@ private:
   TracedRef getValue(Value value) const;
   std::optional<int64_t> getAddress(Value memory, ValueRange indices) const;
   LogicalResult store(Value value, Value memory, ValueRange indices);
-  /// The lanes of a vector that are followed.
+  /// Returns the lanes of a vector that are followed.
   SmallVector<int64_t> getLanes(Type type) const;
 
   func::FuncOp kernel;

@@ -1,11 +1,11 @@
-//===- TracedValue.cpp - What a value of a kernel is made of --------------===//
+//===- TracedValue.cpp - Symbolic values of a traced kernel ---------------===//
 
 #include "Verify/TracedValue.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Long chains are let go one by one, not by recursion.
+/// Releases long chains in a loop, as recursion could overflow the stack.
 Running::~Running() {
   std::shared_ptr<Running> next = std::move(before);
   while (next && next.use_count() == 1)
@@ -33,7 +33,7 @@ TracedElement TracedMemory::read(int64_t address) const {
 namespace {
 class Load : public TracedValue {
 public:
-  /// Elements are asked for before anything else is stored there.
+  /// An element is read before anything else is stored there.
   Load(const TracedMemory &memory, int64_t address)
       : memory(memory), address(address) {}
   TracedElement get(int64_t lane) const override {

@@ -1,8 +1,8 @@
-//===- TracedValue.h - What a value of a kernel is made of ------*- C++ -*-===//
+//===- TracedValue.h - Symbolic values of a traced kernel -------*- C++ -*-===//
 //
-// A kernel's loops are run with numbers for indices, and for each element of a
-// value with the places in memory that it was computed from and the terms that
-// have been combined in it.
+// A kernel's loops are interpreted with numbers as indices. Each element of a
+// value is represented by the places in memory that it was computed from and
+// the terms that have been combined in it.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_VERIFY_TRACEDVALUE_H
@@ -19,7 +19,8 @@ namespace mlir::hfta {
 struct TracedMemory;
 struct Running;
 
-/// An element of memory, and the running value that has been stored there.
+/// An element that was read from memory, and the running value that was stored
+/// there.
 struct TracedRead {
   const TracedMemory *memory;
   int64_t address;
@@ -32,18 +33,17 @@ struct Running {
   Running(const Running &) = default;
   ~Running();
 
-  int64_t sum = 0;    ///< number among the function's sums
-  int64_t result = 0; ///< of the op whose running value it is
-  int64_t terms = 0;  ///< that have been added one after the other
-  /// What the first term was read from, and for each of these a bit for each of
-  /// the order's reads that has been kept to.
+  int64_t sum = 0;    ///< index among the function's sums
+  int64_t result = 0; ///< the op's result whose running value it is
+  int64_t terms = 0;  ///< terms that have been added one after the other
+  /// The reads of the first term; and for each of these one bit for each read
+  /// of the order, which is set while all terms have followed it.
   std::shared_ptr<const SmallVector<TracedRead, 2>> first;
   SmallVector<uint64_t, 2> kept;
-  /// Where the order has lanes: what the last term was read from, and all
-  /// before it.
+  /// If the order has lanes: the reads of the last term, and the sum before it.
   SmallVector<TracedRead, 2> last;
   std::shared_ptr<Running> before;
-  /// Of two combined sums; null is what the sum starts from.
+  /// Whether two sums were combined. A null sum is the initial value.
   bool isCombined = false;
   std::shared_ptr<Running> left, right;
 };
@@ -56,7 +56,7 @@ struct TracedElement {
   void add(const TracedElement &other);
 };
 
-/// A value: its elements, made when they are asked for.
+/// A value whose elements are computed on demand.
 class TracedValue {
 public:
   virtual ~TracedValue() = default;
@@ -66,23 +66,27 @@ using TracedRef = std::shared_ptr<const TracedValue>;
 
 /// An allocation or argument.
 struct TracedMemory {
-  /// Whether reading an element means reading what it is a copy of.
+  /// Whether this memory holds copies, whose reads count as reads of the
+  /// originals.
   bool isPanel = false;
-  /// Elements that hold running values; of panels, all that have been stored.
+  /// The elements that hold running values; all stored elements if it is a
+  /// panel.
   llvm::DenseMap<int64_t, TracedElement> stored;
 
   TracedElement read(int64_t address) const;
 };
 
-/// Neighbours in memory, a value for all lanes, lanes of two other values or of
-/// as many scalars, and elements that are known.
+/// These functions create values of neighbours in memory, of one value in all
+/// lanes, of lanes of two other values or of as many scalars, and of known
+/// elements.
 TracedRef traceLoad(const TracedMemory &memory, int64_t address);
 TracedRef traceBroadcast(TracedRef scalar);
 TracedRef traceShuffle(TracedRef first, TracedRef second, int64_t firstLanes,
                        ArrayRef<int64_t> mask);
 TracedRef traceElements(ArrayRef<TracedRef> scalars);
 TracedRef traceLanes(SmallVector<TracedElement> lanes);
-/// What a sum starts from: nothing but its own terms that waited in memory.
+/// Returns a sum's initial value: only its own terms that were stored in memory
+/// count.
 TracedRef traceStart(TracedRef value, int64_t sum);
 
 } // namespace mlir::hfta

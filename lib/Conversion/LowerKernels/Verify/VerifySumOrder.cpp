@@ -15,10 +15,12 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Kernels for whose first iterations more ops are run aren't run for the last.
+/// The number of steps above which a kernel isn't run again for its last
+/// iterations.
 static constexpr int64_t kManySteps = 1 << 16;
 
-/// An op's loops go through the terms that it states, in that order.
+/// Verifies that an op's loops run through the terms of its order, in that
+/// order.
 static LogicalResult verifyOp(linalg::LinalgOp op) {
   if (op.getNumReductionLoops() == 0)
     return success();
