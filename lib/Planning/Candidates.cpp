@@ -23,7 +23,8 @@ SmallVector<int64_t, 8> Judge::getMostInFlight(ArrayRef<Stage> stages) {
   return most;
 }
 
-/// Whether each replica has a micro-batch, a sum of gradients and memory.
+/// Returns whether each replica has a micro-batch, a sum of gradients and
+/// enough memory.
 bool Judge::canRun(ArrayRef<Stage> stages) {
   const Workload &workload = costs.getWorkload();
   for (const Stage &stage : stages) {
@@ -37,7 +38,7 @@ bool Judge::canRun(ArrayRef<Stage> stages) {
 }
 
 double Judge::estimate(ArrayRef<Stage> stages) {
-  // Sets of devices are gone through by machine.
+  // Sets of devices are visited machine by machine.
   work += 1 + costs.getCluster().devices.size() / 32;
   if (!canRun(stages))
     return std::numeric_limits<double>::infinity();
@@ -48,7 +49,7 @@ double Judge::estimate(ArrayRef<Stage> stages) {
 
 double Judge::getLatencyOf(ArrayRef<Station> stations,
                            ArrayRef<int64_t> inFlight) {
-  // An estimate takes as long as some 64 steps of the recursion.
+  // An estimate takes as long as about 64 steps of the recursion.
   work += 1 + costs.getWorkload().microBatches * stations.size() / 64;
   return getLatency(stations, inFlight, costs.getWorkload(),
                     costs.getCluster().duplex);
@@ -80,7 +81,7 @@ Candidate Judge::judge(ArrayRef<Stage> stages) {
   return result;
 }
 
-/// What counts as shorter: rounding doesn't.
+/// Returns whether a time is shorter by more than rounding errors.
 static bool isShorter(double seconds, double other) {
   return seconds < other * (1 - 1e-12);
 }
@@ -102,7 +103,7 @@ void Judge::chooseInFlight(Candidate &candidate) {
     return true;
   };
   size_t count = candidate.stages.size();
-  // Each round shortens the batch; four are more than were ever seen to help.
+  // Each round shortens the batch; more than four have never been seen to help.
   bool changed = true;
   for (unsigned round = 0; changed && round < 4; ++round) {
     changed = false;
@@ -142,7 +143,7 @@ void CandidatePool::add(const Stages &stages) {
   candidates.push_back(std::move(candidate));
 }
 
-/// Positions by increasing value, equal ones as they stand.
+/// Returns positions by ascending value, equal ones in their present order.
 template <typename GetValue>
 static std::vector<size_t> sortPositions(size_t count, GetValue getValue) {
   std::vector<size_t> positions(count);

@@ -12,9 +12,11 @@
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
-/// Memory for one more received value is worth a thousandth of the time.
+/// A place for one more received value must shorten a step by a thousandth to
+/// be worth its memory.
 static constexpr double kWorthwhile = 1.001;
-/// Orders whose lengths differ by less are as good: times aren't known better.
+/// Orders whose lengths differ by less count as equally good, since times
+/// aren't known more exactly.
 static constexpr double kAsGood = 1.01;
 
 namespace {
@@ -24,7 +26,7 @@ public:
                const WorkerPlaces &places, OrderFilter fits)
       : shape(shape), work(work), places(places), fits(fits) {}
 
-  /// All that are worth trying of a kind.
+  /// Considers all orders of a kind that are worth trying.
   void consider(OrderKind kind);
   llvm::Expected<ChosenOrder> take(OrderKind kind);
 
@@ -38,14 +40,14 @@ private:
   const PipelineWork &work;
   const WorkerPlaces &places;
   OrderFilter fits;
-  /// In the order in which they were tried.
+  /// The candidates in the order in which they were tried.
   std::vector<ChosenOrder> candidates;
   std::vector<OrderMeasure> measures;
   std::string refusal;
 };
 } // namespace
 
-/// The shape with so many in flight, where it allows as many.
+/// Returns the shape with as many in flight as given, where it allows as many.
 PipelineShape
 OrderChooser::limit(llvm::function_ref<int64_t(int64_t)> wanted) const {
   PipelineShape limited = shape;
@@ -57,8 +59,9 @@ OrderChooser::limit(llvm::function_ref<int64_t(int64_t)> wanted) const {
   return limited;
 }
 
-/// The run with the fewest places for received values, or with one more a stage
-/// where messages that needn't wait for one make it shorter.
+/// Returns the run with the fewest places for received values. A stage gets one
+/// more place where that makes the step shorter because messages don't need to
+/// wait for one.
 static std::optional<ChosenOrder> runWithSlots(const Order &order,
                                                const PipelineWork &work,
                                                const WorkerPlaces &places) {
@@ -106,8 +109,8 @@ void OrderChooser::considerLists(OrderKind kind, ChunkPlacement placement) {
       Order order =
           makeListOrder(limited, work, places, {splitsBackward, patience});
       order.kind = kind;
-      // Where positions differ, a worker that follows another one may wait for
-      // ever.
+      // Where positions differ, a worker that follows another one's list may
+      // wait forever.
       if (!verifyOrder(order))
         compare(order);
     }
@@ -202,7 +205,8 @@ llvm::Expected<ChosenOrder> planning::chooseOrder(OrderKind kind,
   return chooser.take(kind);
 }
 
-/// Of a pipeline whose stages and replicas all take equally long.
+/// Returns the length of a step in which all stages and replicas take equally
+/// long.
 static Ticks getEvenLength(const Order &order) {
   PipelineWork work = PipelineWork::getEqual(order.shape.getStages(), 1, 1, 1);
   return simulateOrder(order, work).result.makespan;
@@ -216,7 +220,7 @@ llvm::Expected<Order> planning::makeLimitedOrder(OrderKind kind,
     return best;
   int64_t positions = shape.getPositions();
   for (int64_t sends : {1, 0}) {
-    // Where sends take as long as stages they count as such, else not at all.
+    // Sends that take as long as stages count as stages, others don't count.
     PipelineShape fewer = shape;
     for (auto [p, most] : llvm::enumerate(fewer.inFlight)) {
       int64_t wanted =

@@ -10,8 +10,8 @@
 
 using namespace mlir::hfta::planning;
 
-/// About how many orders are simulated for one that is chosen, with several
-/// numbers of places for messages.
+/// About how many orders are simulated to choose one, each with several numbers
+/// of places for messages.
 static constexpr int64_t kChoices = 16;
 
 ChunkJudge::ChunkJudge(const StageCosts &costs, const ChunkRequest &request,
@@ -20,7 +20,7 @@ ChunkJudge::ChunkJudge(const StageCosts &costs, const ChunkRequest &request,
       stages(stages), count(stages * request.chunks),
       layers(costs.getLayerCount()) {
   const std::vector<int64_t> &machines = costs.getCluster().devices;
-  // Few stages have the machines with most devices.
+  // A few stages use the machines that have the most devices.
   auto order = llvm::to_vector(llvm::seq<int32_t>(0, machines.size()));
   if (stages < costs.getCluster().getDeviceCount())
     llvm::stable_sort(order, [&](int32_t one, int32_t other) {
@@ -58,7 +58,7 @@ bool ChunkJudge::fits(const ChunkedStages &made) const {
   return true;
 }
 
-/// Seconds in which the busiest link has sent everything.
+/// Returns the seconds in which the busiest link has sent everything.
 double ChunkJudge::estimateLinks(const ChunkedStages &made) const {
   const Cluster &cluster = costs.getCluster();
   std::map<std::pair<int64_t, int64_t>, double> busy;
@@ -70,7 +70,7 @@ double ChunkJudge::estimateLinks(const ChunkedStages &made) const {
     int64_t there = devices[from].getParts()[0].machine;
     int64_t here = devices[to].getParts()[0].machine;
     bool isNetwork = there != here;
-    // Channels within a machine are told apart from those between machines.
+    // Channels within a machine have other keys than those between machines.
     auto key = isNetwork ? std::make_pair(there, here)
                          : std::make_pair(-1 - from, -1 - to);
     double seconds = costs.getCrossingBytes(made.parts[part].last) /
@@ -95,7 +95,7 @@ double ChunkJudge::estimate(const Cuts &cuts) const {
   for (int64_t part = 0; part < count; ++part) {
     auto [first, last] = made.parts[part];
     int64_t stage = shape.getPosition(part);
-    // However they are placed, the first parts are one of each stage.
+    // However chunks are placed, the first parts belong to one stage each.
     if (part < stages)
       before[stage] = ramp;
     double seconds = costs.getComputeTime(first, last) * cluster.slowdown;
@@ -133,8 +133,8 @@ double ChunkJudge::getBytes(const ChunkedStages &made, int64_t stage,
   return bytes;
 }
 
-/// The order that needs no times, with so much in flight; null if there is
-/// none.
+/// Returns the order that doesn't depend on times, with the given numbers in
+/// flight; null if there is none.
 const Order *ChunkJudge::getOrder(llvm::ArrayRef<int64_t> inFlight) {
   auto [entry, isNew] = orders.try_emplace(inFlight.vec());
   std::optional<Order> &order = entry->second;
@@ -148,7 +148,8 @@ const Order *ChunkJudge::getOrder(llvm::ArrayRef<int64_t> inFlight) {
                 limited);
   if (!made) {
     llvm::consumeError(made.takeError());
-    // With less in flight, one of a list scheduler; even times will do.
+    // If less is in flight, use an order of the list scheduler; even times are
+    // good enough for it.
     Order listed = makeListOrder(
         limited, PipelineWork::getEqual(limited.getStages(), 1, 1, 1), {}, {});
     if (!verifyOrder(listed))
@@ -159,7 +160,7 @@ const Order *ChunkJudge::getOrder(llvm::ArrayRef<int64_t> inFlight) {
   return &*order;
 }
 
-/// Which stages don't fit into memory.
+/// Returns which stages don't fit into memory.
 llvm::SmallVector<bool> ChunkJudge::findTooLarge(const ChunkedStages &made,
                                                  const Order &order) const {
   auto memory = static_cast<double>(costs.getCluster().memory);

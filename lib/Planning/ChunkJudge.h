@@ -10,15 +10,15 @@
 
 namespace mlir::hfta::planning {
 
-/// The last layer of each part but the last one.
+/// The last layer of each part except the last part.
 using Cuts = llvm::SmallVector<int64_t, 16>;
 
-/// Judges cuts for one number of stages and of micro-batches. It counts the
-/// actions that it simulates: the search ends after so many of them, not after
-/// a time.
+/// Evaluates cuts for one number of stages and one of micro-batches. It counts
+/// the actions that it simulates: the search ends after a certain number of
+/// them, not after a certain time.
 class ChunkJudge {
 public:
-  /// What doesn't fit into memory.
+  /// The value of cuts that don't fit into memory.
   static constexpr double kNever = std::numeric_limits<double>::infinity();
 
   ChunkJudge(const StageCosts &costs, const ChunkRequest &request,
@@ -26,25 +26,28 @@ public:
 
   const StageCosts &getCosts() const { return costs; }
   int64_t getLayers() const { return layers; }
-  /// Parts of the model.
+  /// Returns the number of parts of the model.
   int64_t getCount() const { return count; }
 
-  /// Seconds in which the busiest worker has done all of its own, after the
-  /// first micro-batch has come to it and until the last one has gone back from
-  /// it; or the busiest link.
+  /// Returns the seconds in which the busiest worker has finished all of its
+  /// work, counting from when the first micro-batch reaches it until the last
+  /// one has gone back from it, or the seconds of the busiest link if these are
+  /// more.
   double estimate(const Cuts &cuts) const;
-  /// Bytes of the device that needs most with one micro-batch in flight.
+  /// Returns the bytes of the device that needs the most, with one micro-batch
+  /// in flight.
   double countBytes(const Cuts &cuts) const;
-  /// Seconds of a step in the order that needs no times.
+  /// Returns the seconds of a step in the order that doesn't depend on times.
   double simulate(const Cuts &cuts);
-  /// Seconds of a step in the order that is chosen for these times.
+  /// Returns the seconds of a step in the order that is chosen for these times.
   double chooseOrder(const Cuts &cuts);
-  /// The plan, with this order; none where none fits into memory.
+  /// Returns the plan with the chosen order; none if no order fits into memory.
   std::optional<PipelinePlan> describe(const Cuts &cuts);
-  /// What the stages need with the order that has least in flight.
+  /// Returns what the stages need with the order that has the least in flight.
   PlanFailure measureShortage(const Cuts &cuts);
 
-  /// In actions: all until now, of a simulated step, of an order's choice.
+  /// Return work in actions: so far, of a simulated step, and of choosing an
+  /// order.
   int64_t getWork() const { return work; }
   int64_t getWorkOfStep() const { return 2 * count * shape.microBatches; }
   int64_t getWorkOfChoice() const;
@@ -64,7 +67,7 @@ private:
   ChunkPlacement placement;
   const PlanSimulationOptions &options;
   int64_t stages, count, layers;
-  llvm::SmallVector<DeviceSet, 8> devices; ///< of each stage, one
+  llvm::SmallVector<DeviceSet, 8> devices; ///< one set for each stage
   PipelineShape shape;
   std::map<std::vector<int64_t>, std::optional<Order>> orders;
   std::map<Cuts, double> lengths; ///< with the order that is chosen

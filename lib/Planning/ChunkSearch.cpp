@@ -1,9 +1,9 @@
 //===- ChunkSearch.cpp - Stages of several chunks for a model -------------===//
 //
-// Parts of a model are dealt to workers in a fixed way, so that only the cuts
-// are to be found. First they are moved as long as that makes an estimate
-// smaller, then the best ones as long as it makes a simulated step shorter.
-// Work is counted, not timed, so that equal inputs have equal plans.
+// Parts of a model are assigned to workers in a fixed way, so that only the
+// cuts must be found. First they are moved as long as that lowers an estimate,
+// then the best ones as long as it shortens a simulated step. Work is counted,
+// not timed, so that equal inputs have equal plans.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Planning/ChunkSearch.h"
@@ -18,28 +18,29 @@
 
 using namespace mlir::hfta::planning;
 
-/// Changes of cuts that are judged by their estimate: for all numbers of stages
-/// together, and for one.
+/// Limits of the changes of cuts that are judged by their estimate: for all
+/// numbers of stages together, and for one.
 static constexpr int64_t kAllEstimates = 400000;
 static constexpr int64_t kMostEstimates = 20000;
-/// The same, times the parts that each of them is made of.
+/// A similar limit for all numbers of stages, in estimates times parts.
 static constexpr int64_t kAllParts = 16 * kAllEstimates;
-/// Actions that are simulated, for one number of stages: some seconds.
+/// The most actions to simulate for one number of stages, which takes seconds.
 static constexpr int64_t kMostActions = 400000;
-/// Forwards of a step, micro-batches times parts of the model, for which a
-/// search takes seconds, not minutes; of more micro-batches fewer stages are
-/// tried.
+/// The most forwards of a step, micro-batches times parts of the model, for
+/// which a search takes seconds rather than minutes; with more micro-batches,
+/// fewer stages are tried.
 static constexpr int64_t kMostChunkForwards = 8192;
-/// How often the best cuts are changed at random and moved again.
+/// How often the best cuts are changed at random and then moved again.
 static constexpr int kPerturbations = 24;
 static constexpr int kChosen = 100;
-/// Cuts that are simulated after their estimate, and those that are moved by
-/// what the simulation says.
+/// The number of cuts that are simulated after their estimate, and of those
+/// that are then moved by the results of simulation.
 static constexpr size_t kSimulated = 8;
 static constexpr size_t kMoved = 3;
-/// Numbers of stages, and of micro-batches, that are searched to the end.
+/// The most pairs of numbers of stages and micro-batches that are searched
+/// completely.
 static constexpr size_t kMostSearches = 3;
-/// Actions after which no other one is searched, once there is a plan.
+/// Once there is a plan, no further search begins after this many actions.
 static constexpr int64_t kAllActions = 2 * kMostActions * kMostSearches;
 
 static constexpr double kNever = ChunkJudge::kNever;
@@ -57,27 +58,28 @@ struct JudgedCuts {
   }
 };
 
-/// Searches the cuts for one number of stages and of micro-batches.
+/// Searches the cuts for one number of stages and one of micro-batches.
 class ChunkSearch {
 public:
   explicit ChunkSearch(ChunkJudge judge)
       : judge(std::move(judge)), costs(this->judge.getCosts()),
         count(this->judge.getCount()), layers(this->judge.getLayers()) {}
 
-  /// Parts of the model.
+  /// Returns the number of parts of the model.
   int64_t getCount() const { return count; }
-  /// How many cuts may be estimated: for seeds, and for the smallest ones.
+  /// Limits the estimates: for seeds, and for the smallest parts.
   void allow(int64_t most) { estimates = most; }
-  /// Finds cuts with so many estimates; whether any fit into memory.
+  /// Finds cuts with the allowed number of estimates. Returns whether any fit
+  /// into memory.
   bool findSeeds();
-  /// Of the best of them.
+  /// Returns the estimate of the best cuts found.
   double getEstimate() const { return seeds.front().value; }
-  /// Moves cuts by what the simulator says, and takes the shortest plan; none
-  /// where no order fits into memory.
+  /// Moves cuts by the results of simulation, and returns the shortest plan;
+  /// none if no order fits into memory.
   std::optional<PipelinePlan> improve();
-  /// Actions that have been simulated.
+  /// Returns the actions that have been simulated.
   int64_t getWork() const { return judge.getWork(); }
-  /// What the stages need that need least.
+  /// Returns what the stages need when cuts are chosen for the least memory.
   PlanFailure findLeastMemory() {
     return judge.measureShortage(findSmallest().cuts);
   }
@@ -96,13 +98,13 @@ private:
   ChunkJudge judge;
   const StageCosts &costs;
   int64_t count, layers, estimates = kMostEstimates;
-  std::vector<JudgedCuts> seeds; ///< by increasing estimate
+  std::vector<JudgedCuts> seeds; ///< by ascending estimate
   std::mt19937 random{1};
 };
 
 } // namespace
 
-/// Parts that weigh about the same.
+/// Returns cuts into parts of about equal weight.
 Cuts ChunkSearch::spread(llvm::function_ref<double(int64_t)> weigh) const {
   double all = 0, before = 0;
   for (int64_t layer = 0; layer < layers; ++layer)
@@ -112,7 +114,7 @@ Cuts ChunkSearch::spread(llvm::function_ref<double(int64_t)> weigh) const {
   for (int64_t part = 1; part < count; ++part) {
     double wanted =
         all * static_cast<double>(part) / static_cast<double>(count);
-    // Each part has a layer, also those that are to come.
+    // Each part needs a layer, including those that follow.
     int64_t most = layers - 1 - (count - part);
     before += weigh(layer);
     while (layer < most && before + weigh(layer + 1) / 2 <= wanted)
@@ -131,7 +133,7 @@ Cuts ChunkSearch::spreadBytes() const {
 // Moving cuts
 //===----------------------------------------------------------------------===//
 
-/// Moves one cut, or two; keeps that if it is better.
+/// Moves one cut, or two, and keeps the change if it is better.
 bool ChunkSearch::tryMove(JudgedCuts &judged, size_t one, int64_t by,
                           size_t other, int64_t otherBy, Objective objective,
                           int64_t &work) const {
@@ -152,7 +154,7 @@ bool ChunkSearch::tryMove(JudgedCuts &judged, size_t one, int64_t by,
   return true;
 }
 
-/// Tries all moves once; whether any was good.
+/// Tries all moves once. Returns whether any was an improvement.
 bool ChunkSearch::move(JudgedCuts &judged, Objective objective,
                        int64_t &work) const {
   bool isBetter = false;
@@ -177,7 +179,8 @@ void ChunkSearch::descend(JudgedCuts &judged, Objective objective,
     ;
 }
 
-/// Moves a few cuts anywhere between their neighbours, or draws all anew.
+/// Moves a few cuts anywhere between their neighbours, or draws all of them
+/// again.
 Cuts ChunkSearch::perturb(const Cuts &cuts) {
   constexpr int kWays = 3;
   if (random() % kWays == 0) {
@@ -229,14 +232,14 @@ bool ChunkSearch::findSeeds() {
   llvm::sort(seeds);
   if (seeds.size() > kSimulated)
     seeds.resize(kSimulated);
-  // An order may need more than the estimate counts with.
+  // An order may need more memory than the estimate assumes.
   if (isLimited && !seeds.empty())
     seeds.push_back(findSmallest());
   return !seeds.empty();
 }
 
-/// The cuts whose steps are shortest after they have been moved, in the order
-/// that needs no times.
+/// Returns the cuts with the shortest steps, after moving them, in the order
+/// that doesn't depend on times.
 std::vector<JudgedCuts> ChunkSearch::simulateSeeds() {
   auto simulate = [&](const Cuts &cuts) { return judge.simulate(cuts); };
   std::vector<JudgedCuts> judged;
@@ -258,7 +261,7 @@ std::vector<JudgedCuts> ChunkSearch::simulateSeeds() {
 }
 
 std::optional<PipelinePlan> ChunkSearch::improve() {
-  // The order that is chosen may be another one.
+  // The order that is chosen may be a different one.
   auto choose = [&](const Cuts &cuts) { return judge.chooseOrder(cuts); };
   auto countLeft = [&] {
     return std::max<int64_t>(0, 2 * kMostActions - judge.getWork()) /
@@ -281,7 +284,7 @@ std::optional<PipelinePlan> ChunkSearch::improve() {
   return judge.describe(best.cuts);
 }
 
-/// Parts that need about as little memory as any.
+/// Returns cuts whose parts need about as little memory as any.
 JudgedCuts ChunkSearch::findSmallest() const {
   int64_t left = estimates;
   auto countBytes = [&](const Cuts &cuts) { return judge.countBytes(cuts); };
@@ -315,14 +318,14 @@ mlir::hfta::planning::listMicroBatches(const PlanRequest &request) {
 }
 
 namespace {
-/// A search, and what it reads.
+/// A search together with the costs that it reads.
 struct Attempt {
   std::unique_ptr<StageCosts> costs;
   std::unique_ptr<ChunkSearch> search;
 };
 } // namespace
 
-/// Searches for each number of stages and of micro-batches.
+/// Makes a search for each number of stages and of micro-batches.
 static std::vector<Attempt> makeAttempts(const LayerModel &model,
                                          const Cluster &cluster,
                                          const PlanRequest &request,

@@ -1,4 +1,4 @@
-//===- Circles.cpp - What waits for each other for ever -------------------===//
+//===- Circles.cpp - Circles of actions that wait forever -----------------===//
 
 #include "Hfta/Planning/Simulator.h"
 
@@ -11,8 +11,8 @@ using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
 namespace {
-/// Follows what has never begun to what it waits for, which hasn't either. This
-/// ends in a circle.
+/// Follows an action or message that has never begun to something it waits for
+/// that has never begun either, and so on. This path ends in a circle.
 class CircleFinder {
 public:
   CircleFinder(const Simulation &plan, const SimulationResult &result)
@@ -39,7 +39,8 @@ private:
 
   const Simulation &plan;
   const SimulationResult &result;
-  std::vector<llvm::SmallVector<unsigned, 2>> readers; ///< of each message
+  /// The actions that wait for each message.
+  std::vector<llvm::SmallVector<unsigned, 2>> readers;
 };
 } // namespace
 
@@ -64,7 +65,7 @@ std::vector<Wait> CircleFinder::find() const {
   }
 }
 
-/// What `from` waits for; notes the reason there.
+/// Returns what `from` waits for, and stores the reason in `from`.
 Wait CircleFinder::follow(Wait &from) const {
   return from.isMessage ? followMessage(from.number, from.reason)
                         : followAction(from.number, from.reason);
@@ -91,7 +92,7 @@ Wait CircleFinder::followAction(unsigned action, WaitReason &reason) const {
   llvm_unreachable("an action that waits for nothing begins");
 }
 
-/// What has to happen before the message's place is free.
+/// Returns what must happen before the message's place is free.
 std::optional<Wait> CircleFinder::findPlace(unsigned message) const {
   unsigned slot = plan.messages[message].slot;
   for (unsigned before = message; slot != kNone && before-- > 0;) {
@@ -107,7 +108,8 @@ std::optional<Wait> CircleFinder::findPlace(unsigned message) const {
   return std::nullopt;
 }
 
-/// Of all that has been sent into an ordered channel and not gone through.
+/// Returns the first message that has been submitted to an ordered channel but
+/// not sent.
 unsigned CircleFinder::findChannelHead(unsigned channel) const {
   unsigned head = kNone;
   Ticks first = 0;

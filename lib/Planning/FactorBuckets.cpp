@@ -13,35 +13,37 @@ using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
 namespace {
-/// When the network is free after some transfers, as a function of when it was
-/// free before them: never before `least`, and `seconds` later at least.
+/// The time at which the network is free after some transfers, as a function of
+/// when it was free before them: at least `least`, and at least `seconds`
+/// later.
 struct Delay {
   double seconds = 0;
   double least = -std::numeric_limits<double>::infinity();
 
   double apply(double free) const { return std::max(free + seconds, least); }
-  /// With another transfer before all that are counted already.
+  /// Adds another transfer, before all that are counted already.
   void prepend(const OtherTransfer &other) {
     least = std::max(least, apply(other.ready + other.seconds));
     seconds += other.seconds;
   }
 };
 
-/// A problem with what its timeline needs of each prefix of the factors.
+/// A problem with precomputed figures of each prefix of the factors.
 class Network {
 public:
   explicit Network(const BucketProblem &problem);
 
   int64_t getCount() const { return problem.factors.size(); }
-  /// Whether a bucket may begin at, and so another one end before, this factor.
+  /// Returns whether a bucket may begin at this factor, and so another one end
+  /// before it.
   bool isCut(int64_t place) const {
     return place == 0 || place == getCount() ||
            problem.factors[place - 1].endsBlock;
   }
-  /// Of the other transfers, those that go before a bucket that ends here.
+  /// Returns how many of the other transfers go before a bucket that ends here.
   size_t getOthers(int64_t end) const { return end == 0 ? 0 : others[end]; }
-  /// When a bucket of the factors from `first` up to `end` would begin if the
-  /// network were free after the bucket before it from `free` on.
+  /// Returns when a bucket of the factors from `first` up to `end` would begin
+  /// if the network were free, after the bucket before it, from `free` on.
   double getBegin(int64_t first, int64_t end, double free) const;
   Bucket getBucket(int64_t first, int64_t end, double free) const;
   const OtherTransfer &getOther(size_t number) const { return sorted[number]; }
@@ -54,8 +56,8 @@ public:
 private:
   const BucketProblem &problem;
   std::vector<OtherTransfer> sorted;
-  // Of the factors before each place:
-  std::vector<double> ready; ///< when all are
+  // These are indexed by place, and cover the factors before it.
+  std::vector<double> ready; ///< when all are ready
   std::vector<int64_t> elements;
   std::vector<size_t> others;
 };
@@ -110,8 +112,8 @@ BucketPlan planning::getBucketTimes(const BucketProblem &problem,
 BucketPlan planning::planBuckets(const BucketProblem &problem) {
   Network network(problem);
   int64_t count = network.getCount();
-  // Of the factors before each place: when the last bucket ends at the
-  // earliest, and where it begins.
+  // For the factors before each place: the earliest end of their last bucket,
+  // and where that bucket begins.
   std::vector<double> ends(count + 1, std::numeric_limits<double>::infinity());
   std::vector<int64_t> firsts(count + 1, 0);
   ends[0] = 0;

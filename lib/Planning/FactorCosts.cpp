@@ -1,4 +1,4 @@
-//===- FactorCosts.cpp - What factors of K-FAC cost -----------------------===//
+//===- FactorCosts.cpp - The costs of K-FAC's factors ---------------------===//
 
 #include "Hfta/Planning/FactorCosts.h"
 
@@ -19,8 +19,8 @@ InversionCost planning::makeCubicInversionCost(double launch, double each,
   };
 }
 
-/// On the line through both points where both axes are logarithms; where a
-/// logarithm doesn't exist, on the line itself.
+/// Interpolates on a line through both points with logarithmic axes; where a
+/// logarithm doesn't exist, with linear ones.
 static double interpolate(double x, double x0, double y0, double x1,
                           double y1) {
   if (y0 <= 0 || y1 <= 0)

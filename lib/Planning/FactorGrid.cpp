@@ -15,7 +15,7 @@
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
-/// In as few digits as a reader would write.
+/// Prints a number in as few digits as a reader would write.
 static std::string print(double number) {
   std::string text;
   llvm::raw_string_ostream(text) << llvm::format("%g", number);
@@ -56,16 +56,16 @@ namespace {
 /// Layers whose factors must be in one column.
 struct LayerGroup {
   std::vector<int64_t> layers;
-  std::vector<int64_t> factors; ///< each once
-  double weight = 0;            ///< of all factors
+  std::vector<int64_t> factors; ///< without duplicates
+  double weight = 0;            ///< the sum over all factors
 };
 } // namespace
 
-/// The heaviest ones first.
+/// Returns the groups of layers, the heaviest ones first.
 static std::vector<LayerGroup> groupLayers(llvm::ArrayRef<Factor> factors,
                                            llvm::ArrayRef<FactorPair> layers,
                                            FactorWeight weight) {
-  // Numbers of factors stand for themselves, layers come after them.
+  // Factors are numbered as they are, layers after them.
   llvm::EquivalenceClasses<int64_t> classes;
   int64_t base = factors.size();
   for (int64_t layer = 0, count = layers.size(); layer < count; ++layer) {
@@ -99,7 +99,7 @@ static std::vector<LayerGroup> groupLayers(llvm::ArrayRef<Factor> factors,
   return groups;
 }
 
-/// The rank with the least load in this column.
+/// Returns the rank with the least load in this column.
 static int64_t getLeastLoaded(llvm::ArrayRef<double> loads,
                               const FactorGrid &grid, int64_t column) {
   int64_t best = grid.getRank(0, column);

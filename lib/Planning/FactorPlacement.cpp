@@ -1,4 +1,4 @@
-//===- FactorPlacement.cpp - Which rank inverts which factor --------------===//
+//===- FactorPlacement.cpp - The rank that inverts each factor ------------===//
 
 #include "Hfta/Planning/FactorPlacement.h"
 
@@ -40,7 +40,8 @@ FactorOwners planning::placeBySize(llvm::ArrayRef<Factor> factors,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What one rank inverts. All is added before anything is asked.
+/// The matrices that one rank inverts. All of them must be added before the
+/// times are read.
 class Batches {
 public:
   void add(const Factor &factor) {
@@ -49,7 +50,7 @@ public:
     else
       sizes.push_back({factor.size, factor.count});
   }
-  /// Of all sizes down to this one, each in one batch.
+  /// Returns the seconds for all sizes down to `least`, each size in one batch.
   double getSeconds(const InversionCost &invert, int64_t least = 0) {
     llvm::sort(sizes, std::greater<>());
     double seconds = 0;
@@ -63,7 +64,8 @@ public:
   }
 
 private:
-  llvm::SmallVector<std::pair<int64_t, int64_t>, 8> sizes; ///< with counts
+  /// The sizes with their numbers of matrices.
+  llvm::SmallVector<std::pair<int64_t, int64_t>, 8> sizes;
 };
 } // namespace
 
@@ -77,7 +79,7 @@ planning::getBroadcasts(llvm::ArrayRef<Factor> factors,
     if (owner != kEveryRank)
       owned[owner].add(factor);
   std::vector<FactorBroadcast> broadcasts;
-  // Of an owner's only one.
+  // The number of an owner's only broadcast, if broadcasts are merged.
   constexpr size_t kNoNumber = -1;
   std::vector<size_t> numbers(ranks, kNoNumber);
   for (int64_t factor = 0, count = factors.size(); factor < count; ++factor) {
@@ -112,7 +114,7 @@ PlacementTimes planning::getPlacementTimes(llvm::ArrayRef<Factor> factors,
   std::vector<FactorBroadcast> broadcasts =
       getBroadcasts(factors, owners, costs);
   PlacementTimes times;
-  // What its last broadcast waits for is all that an owner inverts for others.
+  // An owner's last broadcast waits for all that the owner inverts for others.
   if (!broadcasts.empty())
     times.inverted = broadcasts.back().ready;
   times.inverted += everywhere.getSeconds(costs.invert);

@@ -10,7 +10,7 @@ using llvm::SmallVector;
 
 namespace {
 
-/// Goes from a plan to the best of its neighbours until none is better.
+/// Goes from a plan to its best neighbour until no neighbour is better.
 class Improver {
 public:
   Improver(Judge &judge, Candidate start, int64_t budget)
@@ -42,11 +42,11 @@ private:
 
 } // namespace
 
-/// What is estimated so many times as long as the best latency isn't looked at:
-/// estimates are mostly below latencies.
+/// A plan whose estimate exceeds the best latency by this factor isn't judged:
+/// estimates are mostly lower than latencies.
 static constexpr double kHopeful = 1.02;
-/// The same of small problems; the estimate of few micro-batches, while which
-/// replicas idle, may be far above their latency.
+/// The factor for small problems. With few micro-batches, where replicas idle,
+/// the estimate may be far above the latency.
 static constexpr double kHopefulOfSmall = 2;
 
 void Improver::consider(const Stages &stages) {
@@ -67,7 +67,8 @@ void Improver::consider(const Stages &stages) {
 static constexpr int64_t kMostCuts = 32;
 static constexpr int64_t kMostCounts = 16;
 
-/// The current plan with two stages instead of `count` from `begin` on.
+/// Adds the current plan with two stages in place of the `count` stages from
+/// `begin` on.
 void Improver::addDivided(size_t begin, size_t count, int64_t cut,
                           const DeviceSet &front, const DeviceSet &back) {
   Stages stages(current.stages.begin(), current.stages.begin() + begin);
@@ -79,7 +80,7 @@ void Improver::addDivided(size_t begin, size_t count, int64_t cut,
   consider(stages);
 }
 
-/// Divides `count` stages anew into two, with their devices in all ways that
+/// Replaces `count` stages by two, with their devices divided in all ways that
 /// keep those of a machine together or scatter them.
 void Improver::divideStages(size_t begin, size_t count) {
   int64_t first = current.stages[begin].first;
@@ -132,8 +133,8 @@ void Improver::mergeStages() {
   }
 }
 
-/// The stages with the cuts before those from `first` to `last`, 1 or greater,
-/// moved by `layers`; nothing where a stage would be empty.
+/// Moves the cuts before the stages from `first` to `last`, both at least 1, by
+/// `layers`; returns nothing where a stage would be empty.
 static std::optional<Stages> shiftCuts(const Stages &stages, size_t first,
                                        size_t last, int64_t layers) {
   Stages shifted = stages;
@@ -147,7 +148,7 @@ static std::optional<Stages> shiftCuts(const Stages &stages, size_t first,
   return shifted;
 }
 
-/// Layers by which several cuts are moved together.
+/// The numbers of layers by which several cuts are moved together.
 static constexpr int64_t kShifts[] = {-2, -1, 1, 2};
 
 void Improver::shiftRuns() {
@@ -163,7 +164,7 @@ void Improver::shiftRuns() {
 // Devices
 //===----------------------------------------------------------------------===//
 
-/// Gives all stages so many devices anew, in order.
+/// Gives all stages these numbers of devices, in order.
 void Improver::layOut(const Stages &cuts, ArrayRef<int64_t> counts) {
   for (Placement placement : kPlacements) {
     FreeDevices free(costs.getCluster().devices);
@@ -174,7 +175,8 @@ void Improver::layOut(const Stages &cuts, ArrayRef<int64_t> counts) {
   }
 }
 
-/// From each stage, or from what nobody uses, to each other one, or to nobody.
+/// Moves devices from each stage, or from the unused ones, to each other stage,
+/// or leaves them unused.
 void Improver::moveDevices() {
   SmallVector<int64_t, 8> counts;
   for (const Stage &stage : current.stages)
@@ -196,7 +198,7 @@ void Improver::moveDevices() {
         moved[to] += step;
         ArrayRef<int64_t> replicas = ArrayRef(moved).drop_back();
         layOut(current.stages, replicas);
-        // Work goes with them, over all cuts between.
+        // Work moves along, over all cuts in between.
         for (int64_t layers : kShifts)
           if (from + 1 != places && to + 1 != places)
             if (std::optional<Stages> shifted =
@@ -206,7 +208,8 @@ void Improver::moveDevices() {
       }
 }
 
-/// One device of one machine: given, or exchanged for one of another machine.
+/// Gives one device of one machine away, or exchanges it for one of another
+/// machine.
 void Improver::exchangeDevices(size_t a, size_t b, const FreeDevices &unused) {
   DeviceSet rest = unused.getRest();
   bool isUnused = b == current.stages.size();
@@ -248,7 +251,7 @@ void Improver::exchangeDevices() {
 }
 
 //===----------------------------------------------------------------------===//
-// All of it
+// The whole search
 //===----------------------------------------------------------------------===//
 
 Candidate Improver::run() {

@@ -101,7 +101,7 @@ static void addBuckets(KfacPlan &plan, const KfacModel &model,
   plan.buckets = planBuckets(getBucketProblem(model, costs, plan.readyOrder));
 }
 
-/// The best owners of a column's factors among its ranks.
+/// Chooses the best owners of a column's factors among its ranks.
 static void placeInColumn(KfacPlan &plan, llvm::ArrayRef<Factor> matrices,
                           int64_t column, const PlacementCosts &costs) {
   std::vector<Factor> factors;
@@ -114,7 +114,7 @@ static void placeInColumn(KfacPlan &plan, llvm::ArrayRef<Factor> matrices,
   }
   FactorOwners rows = placeFactors(factors, plan.grid.rows, costs);
   for (auto [number, row] : llvm::zip_equal(numbers, rows)) {
-    // The only rank of a column owns all.
+    // The only rank of a column owns everything.
     if (plan.grid.rows == 1)
       row = 0;
     plan.owners[number] =
@@ -204,7 +204,7 @@ KfacMemory planning::getMemory(const KfacModel &model, const KfacCosts &costs,
 KfacMemory planning::getLargestMemory(const KfacModel &model,
                                       const KfacCosts &costs,
                                       const KfacPlan &plan) {
-  // What a rank holds depends on its column alone: local plans have one row.
+  // A rank's memory depends only on its column: local plans have one row.
   KfacMemory largest;
   for (int64_t column = 0; column < plan.grid.columns; ++column) {
     KfacMemory memory =
@@ -219,7 +219,8 @@ KfacMemory planning::getLargestMemory(const KfacModel &model,
 // The choice
 //===----------------------------------------------------------------------===//
 
-/// The balanced plan first: of equal ones it asks least of the network.
+/// Lists plans, the balanced one first: of equal ones it needs the network
+/// least.
 static std::vector<KfacPlan>
 getCandidates(const KfacModel &model, const KfacCosts &costs, int64_t ranks) {
   std::vector<KfacPlan> plans = {planBalanced(model, costs, ranks)};
@@ -227,7 +228,7 @@ getCandidates(const KfacModel &model, const KfacCosts &costs, int64_t ranks) {
     if (ranks % rows != 0)
       continue;
     FactorGrid grid{rows, ranks / rows};
-    // With one column, that is the balanced plan.
+    // With one column, this would be the balanced plan.
     if (grid.columns > 1)
       plans.push_back(planFraction(model, costs, grid));
     plans.push_back(planFraction(model, costs, grid, FactorPairing::together));

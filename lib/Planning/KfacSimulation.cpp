@@ -79,7 +79,7 @@ void KfacStepRun::addBarrier(unsigned queue, Actions after) {
   labels.back().reset();
 }
 
-/// What comes after all that a queue has so far.
+/// Returns the dependence on all that a queue has so far.
 Actions KfacStepRun::getLast(unsigned queue) const {
   const std::vector<unsigned> &actions = simulation.queues[queue].actions;
   return actions.empty() ? Actions() : Actions{actions.back()};
@@ -89,8 +89,8 @@ Actions KfacStepRun::getLast(unsigned queue) const {
 // Forward and backward
 //===----------------------------------------------------------------------===//
 
-/// Local statistics take time of their owner alone, unless each rank drops
-/// others'.
+/// Adds forwards and backwards. Local statistics take time only of their owner,
+/// unless each rank computes all and drops the others'.
 void KfacStepRun::addChains() {
   chainOfRank.assign(ranks, 0);
   llvm::SmallVector<int64_t> all = llvm::to_vector(
@@ -150,14 +150,15 @@ Actions KfacStepRun::getBackwards(int64_t block) const {
 // Sums
 //===----------------------------------------------------------------------===//
 
-/// In the order in which they would be ready if no chain had to wait.
+/// Adds the sums in the order in which they would be ready if no chain had to
+/// wait.
 void KfacStepRun::addReductions() {
   network = addQueue();
   if (!costs.isOverlapped)
     addBarrier(network, getBackwards(0));
   std::vector<int64_t> order;
   BucketProblem problem = getBucketProblem(model, costs, order);
-  // Sums of gradients, in the order of `others`.
+  // The sums of gradients, in the order of `others`.
   std::vector<int64_t> gradients;
   for (int64_t block = model.blocks.size(); block-- > 0;)
     if (model.blocks[block].gradientElements > 0)
@@ -224,7 +225,7 @@ void KfacStepRun::addInversions(int64_t rank) {
         rank);
 }
 
-/// Inverses go from their owners to the others in the column.
+/// Sends inverses from their owners to the other ranks of the column.
 void KfacStepRun::addColumn(int64_t column) {
   unsigned queue = columns[column] = addQueue();
   if (step != KfacStep::inverses || plan.grid.rows == 1)
@@ -274,8 +275,8 @@ void KfacStepRun::addPrecondition(int64_t rank) {
                             KfacActivity::precondition, rank);
 }
 
-/// Each rank in a row sends its column's gradients to the others in it; those
-/// with least to do first.
+/// Each rank in a row sends its column's gradients to the others in it; the
+/// ranks with the least work come first.
 void KfacStepRun::addRow(int64_t row) {
   const FactorGrid &grid = plan.grid;
   unsigned queue = addQueue();
@@ -309,7 +310,7 @@ void KfacStepRun::addRow(int64_t row) {
   }
 }
 
-/// All ranks' inverses, then their directions.
+/// Adds all ranks' inverses, then their directions.
 void KfacStepRun::addPhases() {
   preconditions.resize(ranks);
   owned.resize(ranks);

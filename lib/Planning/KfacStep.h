@@ -11,24 +11,26 @@
 
 namespace mlir::hfta::planning {
 
-/// Actions in other queues that one comes after.
+/// Actions in other queues that an action comes after.
 using Actions = llvm::SmallVector<unsigned, 2>;
 
-/// What one rank, or each one of a column, inverts of a block.
+/// The matrices of a block that one rank, or each rank of a column, inverts.
 struct InversionTask {
   int64_t block = 0;
   int64_t column = 0;
   int64_t owner = kEveryRank;
-  std::map<int64_t, int64_t, std::greater<>> counts; ///< of matrices, by size
+  /// The number of matrices of each size.
+  std::map<int64_t, int64_t, std::greater<>> counts;
   int64_t elements = 0;
-  int64_t factor = 0; ///< the first one
+  int64_t factor = 0; ///< the first factor
 };
 
-/// Of all layers, block by block, in a block those of some ranks first.
+/// Lists the inversions of all layers, block by block; within a block, those of
+/// single ranks or columns come first.
 std::vector<InversionTask> listInversions(const KfacModel &model,
                                           const KfacPlan &plan);
 
-/// What all ranks do in one step; see simulateStep.
+/// The work of all ranks in one step; see simulateStep.
 class KfacStepRun {
 public:
   KfacStepRun(const KfacModel &model, const KfacCosts &costs,
@@ -39,11 +41,11 @@ public:
   KfacRun run();
 
 private:
-  /// Ranks whose forwards and backwards take the same time.
+  /// Ranks whose forwards and backwards take equally long.
   struct Chain {
     int64_t rank = kEveryRank;
     unsigned queue = 0;
-    std::vector<unsigned> forwards, backwards; ///< by block
+    std::vector<unsigned> forwards, backwards; ///< indexed by block
   };
 
   bool isFactorStep() const { return step != KfacStep::plain; }
@@ -52,7 +54,7 @@ private:
   unsigned add(unsigned queue, double seconds, Actions after,
                KfacActivity activity, int64_t rank = kEveryRank,
                int64_t number = 0);
-  /// Something that nobody sees: what follows in its queue waits for `after`.
+  /// Adds an invisible action: later work in its queue waits for `after`.
   void addBarrier(unsigned queue, Actions after);
 
   void addChains();
@@ -79,27 +81,27 @@ private:
   int64_t ranks;
 
   Simulation simulation;
-  std::vector<std::optional<KfacEvent>> labels; ///< of each action
+  std::vector<std::optional<KfacEvent>> labels; ///< the event of each action
   std::vector<Chain> chains;
   std::vector<size_t> chainOfRank;
   unsigned network = 0;
   std::optional<unsigned> lastGradients;
-  std::vector<unsigned> reductions; ///< of each factor
-  std::vector<unsigned> queues;     ///< of each rank
-  /// Of each rank, the inversions that it broadcasts, by size.
+  std::vector<unsigned> reductions; ///< by factor
+  std::vector<unsigned> queues;     ///< by rank
+  /// For each rank, the inversions that it broadcasts, by size.
   std::vector<std::map<int64_t, unsigned, std::greater<>>> owned;
   std::vector<unsigned> columns;       ///< queues
-  std::vector<unsigned> preconditions; ///< of each rank
+  std::vector<unsigned> preconditions; ///< by rank
 
-  // By blocks.
+  // These are used if isByBlocks is set.
 
-  /// What is sent of inversions, which all ranks do in one order.
+  /// The queue that sends inverses, which all ranks go through in one order.
   unsigned gifts = 0;
-  /// Inversions since the last gift, for which the next one waits.
+  /// Inversions since the last action of `gifts`; the next one waits for them.
   Actions ungiven;
-  /// When the inverses of a block and column are there.
+  /// The action after which the inverses of a block and column have arrived.
   std::map<std::pair<int64_t, int64_t>, unsigned> given;
-  /// Of each rank, by block.
+  /// For each rank, the preconditioning of each block.
   std::vector<std::map<int64_t, unsigned>> preconditionOfBlock;
 };
 

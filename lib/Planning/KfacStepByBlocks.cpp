@@ -1,10 +1,10 @@
 //===- KfacStepByBlocks.cpp - A step of K-FAC as schedules have it --------===//
 //
-// Behind the last sum, each rank takes statistics into running means, goes
-// block by block through the inversions that are its own, and then block by
-// block through preconditioning. What a task has left is sent on a queue beside
-// it, which every rank goes through in the same order: before a rank gets what
-// another one has inverted, it must have come as far with its own tasks.
+// After the last sum, each rank updates the running means of statistics, goes
+// block by block through its own inversions, and then block by block through
+// preconditioning. Results are sent on a separate queue, which every rank goes
+// through in the same order: before a rank gets what another one has inverted,
+// it must have come as far with its own tasks.
 //===----------------------------------------------------------------------===//
 
 #include "KfacStep.h"
@@ -33,8 +33,8 @@ private:
 
   const KfacModel &model;
   const KfacPlan &plan;
-  /// Of each block, as they are met first: those of some ranks before those of
-  /// all.
+  /// For each block, in the order in which they are met: the inversions of
+  /// single ranks or columns, which come first, and those of all ranks.
   std::map<int64_t, std::vector<InversionTask>> ofSome, ofAll;
 };
 
@@ -54,11 +54,12 @@ void InversionTasks::addFactor(int64_t block, int64_t number) {
   task->elements += matrices.getElements() * model.numbersPerElement;
 }
 
-/// Layers that share a factor each invert it by themselves, or the first does.
+/// Lists the inversions. Layers that share a factor each invert it for
+/// themselves, unless one inverse serves all; then the first layer does.
 std::vector<InversionTask> InversionTasks::list() {
   std::vector<bool> isInverted(model.factors.size());
   for (const KfacLayer &layer : model.layers) {
-    // What only says that factors are in one column is no layer.
+    // An entry without gradients only says that its factors are in one column.
     if (layer.gradientElements == 0)
       continue;
     int64_t block = model.getBlock(layer);
@@ -86,8 +87,9 @@ std::vector<InversionTask> planning::listInversions(const KfacModel &model,
 // Running means and inverses
 //===----------------------------------------------------------------------===//
 
-/// All ranks have all, but of local statistics their own; then others are told
-/// what was counted.
+/// Adds the updates of running means. Each rank updates all of them, or for
+/// local statistics just its own; in that case the ranks then send each other
+/// their counts.
 void KfacStepRun::addMeans() {
   std::vector<double> seconds(plan.grid.columns, 0);
   std::set<std::pair<int64_t, int64_t>> tasks;
@@ -106,8 +108,8 @@ void KfacStepRun::addMeans() {
         std::move(means), KfacActivity::broadcastInverses);
 }
 
-/// Those who have inverted send it to the others in their column, and what they
-/// have counted to all.
+/// Adds an inversion. The ranks that invert send the result to the others in
+/// their column, and their counts to all ranks.
 void KfacStepRun::addTask(const InversionTask &task) {
   const FactorGrid &grid = plan.grid;
   double seconds = 0;
@@ -155,8 +157,8 @@ void KfacStepRun::addBlocksOfInversions() {
 // Directions
 //===----------------------------------------------------------------------===//
 
-/// A block waits for the inverses of its layers' factors, and so for all that
-/// were sent before.
+/// Adds the preconditioning of a rank. A block waits for the inverses of its
+/// layers' factors, and thereby for all that were sent before.
 void KfacStepRun::addBlocksOfPreconditions(int64_t rank) {
   int64_t own = plan.grid.getColumn(rank);
   std::map<int64_t, std::pair<double, unsigned>> blocks;
@@ -181,16 +183,16 @@ void KfacStepRun::addBlocksOfPreconditions(int64_t rank) {
 }
 
 /// When all ranks in the row have come as far, each of them that has layers in
-/// the block sends their gradients, those of neighbours together, and inner
-/// products.
+/// the block sends these layers' gradients, those of neighbouring layers
+/// together, and inner products.
 void KfacStepRun::addBlocksOfRow(int64_t row) {
   const FactorGrid &grid = plan.grid;
   unsigned queue = addQueue();
   struct Sent {
     int64_t elements = 0, messages = 1;
   };
-  std::map<int64_t, std::map<int64_t, Sent>> blocks; // by column
-  std::map<int64_t, int64_t> lastColumn;             // of a block
+  std::map<int64_t, std::map<int64_t, Sent>> blocks; // indexed by column
+  std::map<int64_t, int64_t> lastColumn;             // indexed by block
   for (auto [layer, column] :
        llvm::zip_equal(model.layers, plan.columns.layers)) {
     if (grid.columns == 1 || layer.gradientElements == 0)

@@ -34,7 +34,7 @@ static BarKind getBarKind(KfacActivity activity) {
   llvm_unreachable("an activity without a bar");
 }
 
-/// What the activity's number counts; nothing where there is but one.
+/// Names the number of an event; returns nothing where there is only one.
 static std::string nameNumber(const KfacEvent &event) {
   std::string number = std::to_string(event.number);
   switch (event.activity) {

@@ -15,7 +15,7 @@ SmallVector<int64_t, 8> mlir::hfta::planning::getInFlight(
     ArrayRef<int64_t> most) {
   int64_t stages = (stations.size() + 1) / 2;
   SmallVector<int64_t, 8> inFlight(stages);
-  // What is in flight from the stage on: one micro-batch a lane.
+  // The micro-batches in flight from the stage on: one per lane.
   int64_t behind = 0;
   for (int64_t i = stages - 1; i >= 0; --i) {
     int64_t lanes = stations[2 * i].lanes;
@@ -36,8 +36,8 @@ SmallVector<int64_t, 8> mlir::hfta::planning::getInFlight(
 
 namespace {
 
-/// Works off forwards and backwards of all stations, each as soon as what it
-/// waits for has its time.
+/// Executes the forwards and backwards of all stations, each as soon as the
+/// times of what it waits for are known.
 class Recursion {
 public:
   Recursion(ArrayRef<Station> stations, ArrayRef<int64_t> inFlight,
@@ -47,12 +47,12 @@ public:
 
 private:
   struct State {
-    /// Micro-batches in flight, of all lanes; links let in one less than the
+    /// Micro-batches in flight, over all lanes. Links admit one less than the
     /// stage before them, or all.
     int64_t window;
     bool takesTurns;                       ///< false: a link of full duplex
     std::vector<double> forward, backward; // ends by micro-batch
-    int64_t forwards = 0, backwards = 0;   // how many are there
+    int64_t forwards = 0, backwards = 0;   // how many are done
   };
 
   void setWindows(ArrayRef<int64_t> inFlight, Duplex duplex);
@@ -77,8 +77,8 @@ Recursion::Recursion(ArrayRef<Station> stations, ArrayRef<int64_t> inFlight,
   setWindows(inFlight, duplex);
 }
 
-/// A station that let in more than the one before it lets out would wait for
-/// micro-batches that wait for its own backwards.
+/// Limits the windows: a station that admitted more micro-batches than the one
+/// before it releases would wait for some that wait for its own backwards.
 void Recursion::setWindows(ArrayRef<int64_t> inFlight, Duplex duplex) {
   int64_t before = microBatches;
   for (size_t x = 0; x < stations.size(); ++x) {
@@ -86,7 +86,7 @@ void Recursion::setWindows(ArrayRef<int64_t> inFlight, Duplex duplex) {
     int64_t lanes = stations[x].lanes;
     state.takesTurns = !stations[x].isLink || duplex == Duplex::half;
     if (!stations[x].isLink) {
-      // Rounded up: lanes that are without work don't wait.
+      // This is rounded up: lanes without work don't wait.
       int64_t most = (before + lanes - 1) / lanes;
       state.window = std::max<int64_t>(1, std::min(inFlight[x / 2], most));
       if (state.window * lanes >= microBatches)
@@ -103,8 +103,8 @@ void Recursion::setWindows(ArrayRef<int64_t> inFlight, Duplex duplex) {
   }
 }
 
-/// The last forward that comes before backward `i` on a station: of the same
-/// lane, as many rounds on as fit into the window.
+/// Returns the last forward that comes before backward `i` on a station: one of
+/// the same lane, as many rounds later as fit into the window.
 int64_t Recursion::getLastForward(int64_t x, int64_t i) const {
   int64_t lanes = stations[x].isLink ? 1 : stations[x].lanes;
   int64_t rounds =
@@ -201,7 +201,8 @@ double mlir::hfta::planning::getLatency(ArrayRef<Station> stations,
 // The estimate
 //===----------------------------------------------------------------------===//
 
-/// Seconds between a station's first and last micro-batch if it is never idle.
+/// Returns the seconds between a station's first and last micro-batch if it is
+/// never idle.
 static double getSteadyTime(const Station &station, const Workload &workload,
                             Duplex duplex) {
   double each = station.isLink && duplex == Duplex::full
@@ -216,7 +217,7 @@ mlir::hfta::planning::estimateLatency(ArrayRef<Station> stations,
   int64_t count = stations.size();
   int64_t pivot = count - 1;
   double steady = getSteadyTime(stations[pivot], workload, duplex);
-  // Between the station at hand and the pivot.
+  // The time between the current station and the pivot.
   double between = 0;
   for (int64_t x = count - 2; x >= 0; --x) {
     double time = getSteadyTime(stations[x], workload, duplex);

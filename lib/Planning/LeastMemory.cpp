@@ -10,8 +10,8 @@ using namespace mlir::hfta::planning;
 
 namespace {
 
-/// Stages that fit into so many bytes a device, with one micro-batch in flight,
-/// on as few devices as that needs.
+/// Finds stages that fit into a given number of bytes per device, with one
+/// micro-batch in flight, on as few devices as possible.
 class Packing {
 public:
   Packing(const StageCosts &costs, int64_t memory);
@@ -28,13 +28,14 @@ private:
 
   const StageCosts &costs;
   double memory;
-  // For the layers before each one: devices, and where their last stage begins.
+  // For the layers before each one: the devices that they need, and where their
+  // last stage begins.
   std::vector<int64_t> devices, begin;
 };
 
 } // namespace
 
-/// That one stage may have.
+/// Returns the most replicas that one stage may have.
 static int64_t getMostReplicas(const StageCosts &costs) {
   const Workload &workload = costs.getWorkload();
   int64_t most =
@@ -42,7 +43,7 @@ static int64_t getMostReplicas(const StageCosts &costs) {
   return workload.groups == 0 ? most : std::min(most, workload.groups);
 }
 
-/// Devices that a stage needs; kNone if it never fits.
+/// Returns the number of devices that a stage needs; kNone if it never fits.
 int64_t Packing::countDevices(int64_t first, int64_t last) const {
   int64_t most = getMostReplicas(costs);
   double alone = costs.getPeakBytes(first, last, 1, 1);
@@ -57,14 +58,14 @@ int64_t Packing::countDevices(int64_t first, int64_t last) const {
   }
   if (costs.getWorkload().costs == CostRule::units)
     return kNone;
-  // Replicas share all but the parameters.
+  // Replicas share everything except the parameters.
   double kept = costs.getPeakBytes(first, last, 1, 1) -
                 (alone - costs.getPeakBytes(first, last, 2, 1)) * 2;
   if (kept >= memory)
     return kNone;
   int64_t count =
       std::min<double>(most + 1.0, std::ceil((alone - kept) / (memory - kept)));
-  // Rounding may be one device off.
+  // Rounding may be off by one device.
   while (count > 1 && costs.getPeakBytes(first, last, count - 1, 1) <= memory)
     --count;
   while (count <= most && costs.getPeakBytes(first, last, count, 1) > memory)
@@ -78,7 +79,7 @@ Packing::Packing(const StageCosts &costs, int64_t memory)
   devices[0] = 0;
   for (int64_t end = 1; end <= costs.getLayerCount(); ++end)
     for (int64_t first = end - 1; first >= 0; --first) {
-      // Parameters and what is saved only grow.
+      // Parameters and saved values only grow as layers are added.
       int64_t count = countDevices(first, end - 1);
       if (devices[first] + count < devices[end]) {
         devices[end] = devices[first] + count;
@@ -102,7 +103,7 @@ Stages Packing::getStages() const {
   return stages;
 }
 
-/// The least bytes a device, by bisection between what can't and what can be.
+/// Returns the least bytes per device, by bisection.
 static int64_t findLeast(const StageCosts &costs) {
   int64_t devices = getMostReplicas(costs);
   int64_t fails = -1;

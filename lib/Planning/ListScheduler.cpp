@@ -10,7 +10,7 @@
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
-/// All actions that there are, in any order.
+/// Returns an order with all actions, in no useful sequence.
 static Order makeUnordered(const PipelineShape &shape, bool splitsBackward) {
   Order order{OrderKind::list, shape, {}};
   for (int64_t worker = 0; worker < shape.getWorkers(); ++worker) {
@@ -33,17 +33,17 @@ static Order makeUnordered(const PipelineShape &shape, bool splitsBackward) {
 }
 
 namespace {
-/// Of one worker and one of its stages: the simulation's numbers of actions in
-/// the order of micro-batches, and how many of each have begun.
+/// One stage of a worker: the simulation's numbers of its actions in the order
+/// of micro-batches, and how many of each have begun.
 struct StageTurns {
   std::vector<unsigned> forwards, backwards, weights;
   size_t nextForward = 0, nextBackward = 0, nextWeight = 0;
 };
 
 struct WorkerTurns {
-  std::vector<StageTurns> stages;   ///< by chunk
-  int64_t position = 0, places = 0; ///< how many micro-batches it has
-  size_t next = 0;                  ///< in its position's list
+  std::vector<StageTurns> stages;   ///< indexed by chunk
+  int64_t position = 0, places = 0; ///< places: its number of micro-batches
+  size_t next = 0;                  ///< index in its position's list
   int64_t inFlight = 0, limit = INT64_MAX;
 };
 
@@ -82,8 +82,8 @@ private:
   const ListPolicy &policy;
   PipelineRun run;
   std::vector<WorkerTurns> workers;
-  /// What one of a position's workers has begun to do, with places for
-  /// micro-batches, the others do too.
+  /// The actions, with places for micro-batches, that one of a position's
+  /// workers has begun. The position's other workers follow the same list.
   std::vector<ActionList> positions;
 };
 } // namespace
@@ -110,7 +110,8 @@ void ListScheduler::collect() {
   }
 }
 
-/// The oldest micro-batch's, of these the one nearest to the loss.
+/// Chooses a backward of the oldest micro-batch; among these, that nearest to
+/// the loss.
 unsigned ListScheduler::chooseBackward(const SimulationState &state,
                                        WorkerTurns &worker) {
   unsigned best = kNone;
@@ -126,10 +127,10 @@ unsigned ListScheduler::chooseBackward(const SimulationState &state,
   return best;
 }
 
-/// Whether after the chunk's next forward there is still room for all
-/// micro-batches that have begun to go through all chunks and back, if they do
-/// so one after the other from the oldest on. Then the pipeline's oldest one
-/// can always go on.
+/// Returns whether after the chunk's next forward there is still room for all
+/// micro-batches that have begun to go through all chunks and back, one after
+/// the other from the oldest on. Then the pipeline's oldest micro-batch can
+/// always continue.
 bool ListScheduler::mayBegin(const WorkerTurns &worker, size_t chunk) const {
   if (worker.limit == INT64_MAX)
     return true;
@@ -160,7 +161,7 @@ bool ListScheduler::mayBegin(const WorkerTurns &worker, size_t chunk) const {
   return room >= 0;
 }
 
-/// That nearest to the loss.
+/// Chooses the forward nearest to the loss.
 unsigned ListScheduler::chooseForward(const SimulationState &state,
                                       WorkerTurns &worker) {
   for (size_t chunk = worker.stages.size(); chunk-- > 0;) {
@@ -174,7 +175,7 @@ unsigned ListScheduler::chooseForward(const SimulationState &state,
   return kNone;
 }
 
-/// That of the stage that has most of them waiting.
+/// Chooses gradients of weights in the stage that has most of them waiting.
 unsigned ListScheduler::chooseWeight(WorkerTurns &worker) {
   unsigned best = kNone;
   size_t most = 0;
@@ -190,8 +191,8 @@ unsigned ListScheduler::chooseWeight(WorkerTurns &worker) {
   return best;
 }
 
-/// Whether a backward, or instead of gradients of weights a forward, arrives
-/// before much of the chosen action would be done.
+/// Returns whether a backward arrives before much of the chosen action would be
+/// done; or a forward, if the chosen action computes gradients of weights.
 bool ListScheduler::isWorthWaiting(const SimulationState &state,
                                    const WorkerTurns &worker, unsigned chosen,
                                    bool isWeight) const {
@@ -241,7 +242,7 @@ void ListScheduler::begin(WorkerTurns &worker, unsigned action) {
     list.push_back({what.kind, what.stage, static_cast<int64_t>(place)});
 }
 
-/// The worker's action for one of its position's list.
+/// Finds the worker's action for an entry of its position's list.
 unsigned ListScheduler::find(const WorkerTurns &worker,
                              const Action &action) const {
   const StageTurns &stage = worker.stages[action.stage / shape.getPositions()];
@@ -259,7 +260,8 @@ unsigned ListScheduler::find(const WorkerTurns &worker,
   llvm_unreachable("nothing is recomputed here");
 }
 
-/// What another worker of the position has done at this point.
+/// Chooses the action that another worker of the position has begun at this
+/// point.
 unsigned ListScheduler::chooseAsBefore(const SimulationState &state,
                                        WorkerTurns &worker) {
   unsigned action = find(worker, positions[worker.position][worker.next]);
@@ -309,7 +311,7 @@ Order planning::makeListOrder(const PipelineShape &shape,
   PipelineShape part = shape;
   WorkerPlaces partPlaces = places;
   if (shape.isUniform()) {
-    // What one pipeline does is right for all of them.
+    // One pipeline's order is right for all of them.
     part = shape.getLongestPipeline();
     partPlaces.devices.clear();
     for (int64_t p = 0; p < shape.getPositions(); ++p) {

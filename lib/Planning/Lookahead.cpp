@@ -1,4 +1,4 @@
-//===- Lookahead.cpp - What a decision leads to at the end ----------------===//
+//===- Lookahead.cpp - A decision near the end, by lookahead --------------===//
 
 #include "Lookahead.h"
 
@@ -9,27 +9,27 @@
 
 using namespace mlir::hfta::planning;
 
-// A decision then takes some microseconds.
+// A decision then takes a few microseconds.
 static constexpr int64_t kMostUnits = 128;
 static constexpr unsigned kMostDevices = 32;
 
 namespace {
-/// What is left of a model.
+/// The remaining units of a model.
 struct Chain {
   unsigned model = 0;
-  int64_t begun = 0; ///< of the units that are left
+  int64_t begun = 0; ///< index among the units that are left
   int64_t count = 0;
   Ticks remaining = 0;
   Ticks ready = 0;
 };
 
-/// The units that haven't begun, one after the other given to devices.
+/// Assigns the units that haven't begun to devices one after the other.
 class Rollout {
 public:
   explicit Rollout(const SchedulingState &state);
-  /// The model's next unit, not before `earliest`.
+  /// Runs the model's next unit, not before `earliest`.
   void run(unsigned model, unsigned device, Ticks earliest);
-  /// All that is left; when the last one ends.
+  /// Runs all that is left. Returns when the last unit ends.
   Ticks finish();
   size_t getChainCount() const { return chains.size(); }
 

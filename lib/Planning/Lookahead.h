@@ -1,4 +1,4 @@
-//===- Lookahead.h - What a decision leads to at the end --------*- C++ -*-===//
+//===- Lookahead.h - A decision near the end, by lookahead ------*- C++ -*-===//
 
 #ifndef HFTA_LIB_PLANNING_LOOKAHEAD_H
 #define HFTA_LIB_PLANNING_LOOKAHEAD_H
@@ -7,11 +7,12 @@
 
 namespace mlir::hfta::planning {
 
-/// Near the end long units leave devices idle beside them, which remaining
-/// times don't tell. So each model that the device may be given is tried: what
-/// is left goes on by longest remaining time, without transfers but that of the
-/// unit that is decided on. Returns the one that ends first; `model` where none
-/// ends before that, or more is left than is tried.
+/// Near the end, long units leave other devices idle, which remaining times
+/// alone don't show. So this tries each model that the device may be given: the
+/// remaining units continue by longest remaining time, without transfers except
+/// that of the unit that is decided on. Returns the model with which all ends
+/// first; returns `model` where none ends earlier, or where too much is left to
+/// try.
 unsigned lookAhead(const SchedulingState &state, unsigned device,
                    unsigned model);
 

@@ -1,10 +1,10 @@
 //===- MakeOrder.cpp - Orders that need no times --------------------------===//
 //
-// Why none of these orders ever waits in a circle: all actions of the pipeline
-// stand in one sequence in which each comes after what it needs, and a worker's
-// list is what of this sequence is the worker's. For a pipeline of one worker a
-// position the sequences are those of the literature; with replicas, each
-// worker takes its part of a position's list, which changes nothing about that.
+// None of these orders ever waits in a circle, because all actions of the
+// pipeline are in one topological order, and a worker's list is the subsequence
+// of its own actions. For a pipeline of one worker per position the sequences
+// are those of the literature; with replicas, each worker takes its part of a
+// position's list, which doesn't change this.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Planning/MakeOrder.h"
@@ -23,8 +23,8 @@ using namespace mlir::hfta::planning;
 // Windows
 //===----------------------------------------------------------------------===//
 
-/// The most micro-batches in a row of which no worker of the position has more
-/// than `own`.
+/// Returns the greatest number of consecutive micro-batches of which no worker
+/// of the position has more than `own`.
 static int64_t getWindow(const PipelineShape &shape, int64_t position,
                          int64_t own) {
   int64_t window = shape.microBatches;
@@ -37,9 +37,9 @@ static int64_t getWindow(const PipelineShape &shape, int64_t position,
   return window;
 }
 
-/// How many micro-batches ahead of its backward each position's forward may be,
-/// if its workers may have so many in flight. A position can't be further ahead
-/// than those before it, which wait for its gradients.
+/// Returns how many micro-batches each position's forward may be ahead of its
+/// backward, given how many its workers may have in flight. A position can't be
+/// further ahead than the positions before it, which wait for its gradients.
 static llvm::SmallVector<int64_t> getWindows(const PipelineShape &shape,
                                              llvm::ArrayRef<int64_t> inFlight) {
   llvm::SmallVector<int64_t> windows;
@@ -50,7 +50,8 @@ static llvm::SmallVector<int64_t> getWindows(const PipelineShape &shape,
   return windows;
 }
 
-/// The shape's, or `otherwise` where it says nothing.
+/// Returns the numbers in flight of the shape, or `otherwise` where it has
+/// none.
 static llvm::SmallVector<int64_t>
 getInFlight(const PipelineShape &shape,
             llvm::function_ref<int64_t(int64_t)> otherwise) {
@@ -66,8 +67,8 @@ getInFlight(const PipelineShape &shape,
 // One stage a position
 //===----------------------------------------------------------------------===//
 
-/// The most micro-batches, at most so many, that as a round are as many for
-/// each worker of a position in each round.
+/// Returns the greatest length of a round, up to `most`, that gives all workers
+/// of a position equally many micro-batches in every round.
 static int64_t getRound(const PipelineShape &shape, int64_t most) {
   for (int64_t round = most; round > 1; --round)
     if (round == shape.microBatches ||
@@ -78,8 +79,8 @@ static int64_t getRound(const PipelineShape &shape, int64_t most) {
   return 1;
 }
 
-/// Each round brings so many micro-batches forward through all chunks, then
-/// back.
+/// Makes rounds that each bring their micro-batches forward through all chunks,
+/// then back.
 static Order makeAllForwardsFirst(const PipelineShape &shape) {
   llvm::SmallVector<int64_t> inFlight =
       getInFlight(shape, [&](int64_t) { return shape.microBatches; });
@@ -107,8 +108,8 @@ static Order makeAllForwardsFirst(const PipelineShape &shape) {
   return order;
 }
 
-/// Forwards and backwards of a worker whose position has this window: the
-/// backward of m comes after the forwards below m + window.
+/// Returns the forwards and backwards of a worker whose position has this
+/// window: the backward of m comes after the forwards below m + window.
 static ActionList alternate(const PipelineShape &shape, int64_t worker,
                             int64_t window, ActionKind backward) {
   ActionList list;
@@ -135,8 +136,8 @@ static Order makeOneForwardOneBackward(const PipelineShape &shape) {
   return order;
 }
 
-/// Puts the gradients of weights behind those of inputs: one as soon as more
-/// than `waiting` wait, the rest at last.
+/// Inserts the gradients of weights after those of inputs: one as soon as more
+/// than `waiting` are pending, the rest at the end.
 static ActionList addWeightGradients(const ActionList &list, int64_t waiting) {
   ActionList result;
   std::vector<Action> waits;
@@ -154,10 +155,10 @@ static ActionList addWeightGradients(const ActionList &list, int64_t waiting) {
   return result;
 }
 
-/// Position p has P - p micro-batches whose backward is to come, as with
-/// one_f_one_b, and where memory is left up to 2(P - p) - 1, so that the last
-/// position's gradients find the others busy. What is left then is for
-/// gradients of weights that wait.
+/// At position p, P - p micro-batches are ahead of their backward, as with
+/// one_f_one_b, and where memory allows up to 2(P - p) - 1, so that the other
+/// positions are busy when the last position's gradients arrive. The remaining
+/// memory is for gradients of weights that wait.
 static Order makeZeroBubble(const PipelineShape &shape) {
   int64_t positions = shape.getPositions();
   llvm::SmallVector<int64_t> inFlight =
@@ -191,16 +192,18 @@ static Order makeZeroBubble(const PipelineShape &shape) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What decides about an interleaved order: micro-batches go through the chunks
-/// in groups, and each position's backwards are so many steps behind.
+/// The parameters of an interleaved order: micro-batches go through the chunks
+/// in groups, and each position's backwards are some steps later than its
+/// forwards.
 struct Interleaving {
   int64_t group;
-  llvm::SmallVector<int64_t> ahead; ///< of each position, forwards
+  /// Forwards before the first backward, by position.
+  llvm::SmallVector<int64_t> ahead;
 };
 } // namespace
 
-/// The micro-batches and chunks of a position one after the other. Those that
-/// fill up the last group have numbers that don't exist.
+/// Lists the micro-batches and chunks of a position one after the other. The
+/// numbers that fill up the last group are those of no micro-batch.
 static std::vector<std::pair<int64_t, int64_t>>
 getChunkSteps(const PipelineShape &shape, int64_t group) {
   std::vector<std::pair<int64_t, int64_t>> steps;
@@ -237,8 +240,8 @@ static Order interleave(const PipelineShape &shape,
   return order;
 }
 
-/// Forwards are as far ahead as in the literature, or with thrift less far, in
-/// smaller groups.
+/// Makes an order whose forwards are as far ahead as in the literature, or less
+/// far and in smaller groups the greater `thrift` is.
 static std::optional<Order> makeInterleaved(const PipelineShape &shape,
                                             int64_t thrift) {
   int64_t positions = shape.getPositions();
@@ -256,13 +259,13 @@ static std::optional<Order> makeInterleaved(const PipelineShape &shape,
 }
 
 namespace {
-/// The list of one position of a V: chunk 0 is on the way down, chunk 1 on the
-/// way up.
+/// Makes the list of one position of a V: chunk 0 is on the way down, chunk 1
+/// on the way up.
 class VList {
 public:
   VList(const PipelineShape &shape, int64_t position)
       : shape(shape), position(position),
-        // So many fill the pipeline; those that don't exist are left out.
+        // This many fill the pipeline; those that don't exist are left out.
         count(std::max(2 * shape.getPositions() - 1, shape.microBatches)) {}
 
   ActionList make();
@@ -311,7 +314,7 @@ ActionList VList::make() {
     forward(1);
     backward(1);
   }
-  // Gradients of weights fill what is left.
+  // Gradients of weights fill the remaining steps.
   for (int64_t i = 0; i < position; ++i) {
     backwardInput(0);
     backwardInput(1);
@@ -339,15 +342,16 @@ static std::optional<Order> makeVShape(const PipelineShape &shape,
 }
 
 //===----------------------------------------------------------------------===//
-// All of them
+// All orders
 //===----------------------------------------------------------------------===//
 
-/// Makes an order that has less in flight the more thrift there is, down to one
-/// micro-batch a worker, which is always in order; then nothing.
+/// Makes an order that has less in flight the greater the thrift is, down to
+/// one micro-batch per worker, which never deadlocks; after that returns
+/// nothing.
 using OrderMaker =
     llvm::function_ref<std::optional<Order>(const PipelineShape &, int64_t)>;
 
-/// The shape with so much less in flight.
+/// Returns the shape with `thrift` fewer micro-batches in flight.
 static std::optional<PipelineShape> limit(const PipelineShape &shape,
                                           int64_t thrift) {
   PipelineShape limited = shape;
@@ -362,7 +366,7 @@ static std::optional<PipelineShape> limit(const PipelineShape &shape,
   return limited;
 }
 
-/// Whether all workers keep to the shape's limits.
+/// Returns whether all workers keep to the shape's limits.
 static bool fits(const Order &order) {
   const PipelineShape &shape = order.shape;
   return llvm::all_of(llvm::enumerate(getPeaks(order)), [&](auto entry) {
@@ -375,7 +379,7 @@ static llvm::Error refuse(OrderKind kind, const llvm::Twine &message) {
   return llvm::createStringError(stringifyOrderKind(kind) + " " + message);
 }
 
-/// Of orders that are made for one number of chunks.
+/// Verifies the number of chunks for orders that need a certain one.
 static llvm::Error verifyChunks(OrderKind kind, const PipelineShape &shape) {
   switch (kind) {
   case OrderKind::oneForwardOneBackward:
@@ -400,9 +404,9 @@ static llvm::Error verifyChunks(OrderKind kind, const PipelineShape &shape) {
   return llvm::Error::success();
 }
 
-/// The order with the least thrift that fits. Where positions differ, so may
-/// their workers' lists, by a little. Then all have the longest one's, which
-/// may be too much for a worker's memory, or no order any more.
+/// Makes the order with the least thrift that fits. Where positions differ, so
+/// may their workers' lists, by a little. Then all get the longest list, which
+/// may need too much memory of a worker, or result in no valid order.
 static llvm::Expected<Order> makeThatFits(const PipelineShape &shape,
                                           OrderMaker make) {
   PipelineShape part = shape.isUniform() ? shape.getLongestPipeline() : shape;
@@ -423,7 +427,7 @@ static llvm::Expected<Order> makeThatFits(const PipelineShape &shape,
                     " micro-batches in flight");
 }
 
-/// Of orders that need no more than the shape's limits.
+/// Makes an order by lowering the shape's limits until it fits.
 static llvm::Expected<Order>
 makeLimited(const PipelineShape &shape,
             llvm::function_ref<Order(const PipelineShape &)> make) {

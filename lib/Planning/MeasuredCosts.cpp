@@ -19,7 +19,7 @@ namespace json = llvm::json;
 
 namespace {
 
-/// Reads fields of one object; the first error counts.
+/// Reads fields of one object and keeps the first error.
 class CostsReader {
 public:
   CostsReader(const json::Object &object, std::string path, std::string &error)
@@ -32,7 +32,7 @@ public:
     fail(key, "a whole number of at least " + llvm::Twine(least));
     return least;
   }
-  /// A time in seconds, at most some days.
+  /// Reads a time in seconds, at most a few days.
   double getSeconds(llvm::StringRef key) { return getNumber(key, 0, 1e6); }
   double getNumber(llvm::StringRef key, double least, double most) {
     std::optional<double> value = object.getNumber(key);
@@ -116,7 +116,7 @@ static StoreRates readStore(CostsReader &reader) {
   return store;
 }
 
-/// Lists of names.
+/// Reads lists of names.
 static std::vector<std::vector<std::string>> readCuts(CostsReader &reader) {
   std::vector<std::vector<std::string>> cuts;
   const json::Array *list = reader.getObject().getArray("cuts");
@@ -184,7 +184,8 @@ mlir::hfta::planning::readCosts(llvm::StringRef text) {
 // Links
 //===----------------------------------------------------------------------===//
 
-/// The one in the middle, which no single disturbance moves; nothing of none.
+/// Sets `result` to the median, which no single disturbance moves; does nothing
+/// if there are no values.
 static void setMedian(std::vector<double> values, double &result) {
   if (values.empty())
     return;

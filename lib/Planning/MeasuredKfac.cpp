@@ -1,4 +1,4 @@
-//===- MeasuredKfac.cpp - What K-FAC takes, by measured tasks -------------===//
+//===- MeasuredKfac.cpp - K-FAC costs from measured tasks -----------------===//
 
 #include "Hfta/Planning/MeasuredKfac.h"
 
@@ -39,10 +39,11 @@ public:
   llvm::Error measure();
 
 private:
-  /// Seconds in which one rank does a part's tasks of a block once for all
-  /// copies, whichever ranks they are of; nothing if there are none.
+  /// Returns the seconds in which one rank does a part's tasks of a block once
+  /// for all copies, on whichever ranks these were measured; returns nothing if
+  /// there are no such tasks.
   std::optional<double> get(llvm::StringRef part, int64_t block) const;
-  /// Of all blocks, and of none.
+  /// Returns the sum over all blocks, and over tasks of no block.
   std::optional<double> getAll(llvm::StringRef part) const;
   llvm::Error checkBlocks() const;
   void measurePass(int64_t block, bool isForward);
@@ -59,10 +60,11 @@ private:
   const KfacWorkload &workload;
   KfacModel &model;
   KfacRates &rates;
-  /// In one order, whatever that of the table is.
+  /// Sorted, so that the result doesn't depend on the order of the table.
   std::map<std::string, MeasuredTask> byName;
-  std::map<std::pair<std::string, int64_t>, double> tasks; ///< by part, block
-  /// From a micro-batch that was measured to a rank's share of a step.
+  /// The seconds of tasks, by part and block.
+  std::map<std::pair<std::string, int64_t>, double> tasks;
+  /// The factor from one measured micro-batch to a rank's share of a step.
   double microBatches;
 };
 
@@ -74,7 +76,7 @@ private:
 
 static constexpr int64_t kNoBlock = -1;
 
-/// "invert.3.on_0" is of block 3.
+/// Splits "invert.3.on_0" into the part and block 3.
 static std::pair<llvm::StringRef, int64_t> splitName(llvm::StringRef name) {
   auto [part, rest] = name.split('.');
   int64_t block = kNoBlock;
@@ -94,7 +96,7 @@ KfacMeasurer::KfacMeasurer(const MeasuredCosts &measured,
   for (const auto &task : measured.tasks)
     byName[task.getKey().str()] = task.getValue();
   for (const auto &[name, task] : byName) {
-    // Where that isn't known, each run is for all copies.
+    // Where the number of copies is unknown, each run is for all copies.
     double times = task.copies > 0
                        ? task.copies / static_cast<double>(workload.copies)
                        : task.runs;
@@ -139,8 +141,8 @@ llvm::Error KfacMeasurer::checkBlocks() const {
   return llvm::Error::success();
 }
 
-/// Each gets what it was estimated to have of the whole; equal parts where that
-/// is nothing.
+/// Divides seconds as the estimates are divided, or equally where the estimates
+/// are zero.
 template <typename Element, typename Seconds>
 void KfacMeasurer::share(const std::vector<Element *> &among, double seconds,
                          Seconds member) {
@@ -153,11 +155,11 @@ void KfacMeasurer::share(const std::vector<Element *> &among, double seconds,
 }
 
 //===----------------------------------------------------------------------===//
-// What a rank does
+// The tasks of a rank
 //===----------------------------------------------------------------------===//
 
-/// Moments take what the second version of a task takes longer. If that alone
-/// was measured, it is divided as estimated.
+/// Moments take the time by which the second version of a task is longer. If
+/// only that version was measured, its time is divided as the estimates are.
 void KfacMeasurer::measurePass(int64_t block, bool isForward) {
   std::vector<KfacFactor *> factors;
   double estimated = 0;
@@ -221,8 +223,8 @@ void KfacMeasurer::measurePrecondition(int64_t block) {
     share(layers, *seconds, &KfacLayer::precondition);
 }
 
-/// What every rank does for itself behind all that is shared, and for each
-/// micro-batch of the step.
+/// Measures the work that every rank does for itself after the shared work, and
+/// the statistics of each micro-batch of the step.
 void KfacMeasurer::measureUpdate() {
   std::optional<double> update = getAll(parts::kUpdate);
   if (!update)
@@ -235,7 +237,7 @@ void KfacMeasurer::measureUpdate() {
   model.update = *update;
 }
 
-/// Each rank adds up its share of all groups' sums.
+/// Measures sums: each rank adds up its share of all groups' sums.
 void KfacMeasurer::measureSums() {
   double seconds[2] = {0, 0}, times[2] = {0, 0}; // gradients, moments
   for (const auto &[name, task] : byName) {
@@ -261,9 +263,10 @@ void KfacMeasurer::measureSums() {
 // Inversions
 //===----------------------------------------------------------------------===//
 
-/// How much longer matrices of each size take than estimated, by blocks' sums:
-/// the factors of sizes that make these sums most likely, if they were counts
-/// (maximum likelihood by expectation maximization: L. Shepp, Y. Vardi, 1982).
+/// Returns, for each size, the factor by which its matrices take longer than
+/// estimated, given the blocks' sums: the factors that make these sums most
+/// likely, if they were counts (maximum likelihood by expectation maximization:
+/// L. Shepp, Y. Vardi, 1982).
 static std::map<int64_t, double>
 fitSizes(llvm::ArrayRef<std::map<int64_t, double>> estimated,
          llvm::ArrayRef<double> seconds) {
@@ -296,8 +299,8 @@ fitSizes(llvm::ArrayRef<std::map<int64_t, double>> estimated,
   return factors;
 }
 
-/// Sizes that no measured block has take as many times the estimate as all that
-/// was measured.
+/// Measures inversions. Sizes that no measured block has are scaled by the
+/// ratio of all measured times to their estimates.
 void KfacMeasurer::measureInversions() {
   KfacPlan alone;
   alone.columns.factors.assign(model.factors.size(), 0);
@@ -329,7 +332,7 @@ void KfacMeasurer::measureInversions() {
     factors[size] = factor;
   rates.inversions.clear();
   for (auto [size, factor] : factors) {
-    constexpr double kLeast = 1e-12; // no inversion takes no time
+    constexpr double kLeast = 1e-12; // no inversion takes zero time
     double each = estimate(size, 2) - estimate(size, 1);
     rates.inversions.push_back(
         {size, factor * std::max(0.0, estimate(size, 1) - each),

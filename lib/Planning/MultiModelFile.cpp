@@ -15,14 +15,14 @@
 using namespace mlir::hfta::planning;
 namespace json = llvm::json;
 
-// More of each than there is, so that sums of all units' fit in 64 bits.
+// These exceed any real value, and sums over all units still fit in 64 bits.
 static constexpr double kMostSeconds = 4e6;
 static constexpr double kMostBytesPerSecond = 1e15;
 static constexpr int64_t kMostBytes = 1000000000000000;
 
 namespace {
 
-/// Reads fields of one object. The first error of the file counts.
+/// Reads fields of one object. The first error of the file is kept.
 class FieldReader {
 public:
   FieldReader(const json::Object &object, std::string path, std::string &error)
@@ -77,7 +77,7 @@ public:
     fail(key, found, R"("f", "fl" or "b")");
     return UnitKind::forward;
   }
-  /// Calls `read` with a reader of each object in an array of up to so many.
+  /// Calls `read` with a reader of each object in an array of at most `most`.
   template <typename Read>
   void forEach(llvm::StringRef key, int64_t most, const Read &read) {
     const json::Value *found = get(key);
@@ -99,14 +99,14 @@ public:
         return;
     }
   }
-  /// Whether nothing of the file is wrong so far.
+  /// Returns whether the file has no error so far.
   bool isGood() const { return error.empty(); }
   bool has(llvm::StringRef key) const { return object.get(key); }
   void say(llvm::StringRef key, const llvm::Twine &message) {
     if (error.empty())
       error = (path + key + ": " + message).str();
   }
-  /// Whatever hasn't been read is an error.
+  /// Reports every field that hasn't been read as an error.
   void finish() {
     std::set<llvm::StringRef> unknown;
     for (const auto &entry : object)
@@ -145,9 +145,9 @@ private:
 // Bytes of shards
 //===----------------------------------------------------------------------===//
 
-/// What the first unit of the shard reads besides its input: that is the output
-/// of the forward before it, or, of the model's first unit, which has none, as
-/// large as its own output.
+/// Estimates the bytes that the shard's first unit reads besides its input. The
+/// input is the output of the forward before it; for the model's first unit,
+/// which has none, it counts as large as its own output.
 static int64_t guessShardBytes(const ShardedModel &model, int64_t shard) {
   const ShardUnit *before = nullptr;
   for (const ShardUnit &unit : model.units) {
@@ -163,7 +163,7 @@ static int64_t guessShardBytes(const ShardedModel &model, int64_t shard) {
   return 0;
 }
 
-/// Of units that don't say it.
+/// Fills in the bytes of units that don't specify them.
 static void fillShardBytes(ShardedModel &model,
                            const std::vector<bool> &isGiven) {
   std::vector<std::optional<int64_t>> guesses(model.units.size());
@@ -223,8 +223,8 @@ static void readModels(FieldReader &reader, MultiModelWorkload &workload) {
   });
 }
 
-/// All units one after the other, with their transfers: whatever is waited for
-/// takes no longer.
+/// Checks the time of all units one after the other, with their transfers; no
+/// wait takes longer.
 static void checkTotal(FieldReader &reader,
                        const MultiModelWorkload &workload) {
   double seconds = 0;

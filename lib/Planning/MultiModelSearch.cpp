@@ -1,10 +1,10 @@
 //===- MultiModelSearch.cpp - The best schedule of several models ---------===//
 //
-// Branch and bound over the answers to all that devices may be given. Without
-// transfers it is enough that a free device takes a model at once: a unit that
-// comes first of a model's could always have begun before, and any other one
+// Branch and bound over the answers to all questions which unit a device gets.
+// Without transfers it is enough to give a free device a model at once: a
+// model's first unit could always have begun earlier, and any other unit
 // becomes ready exactly when a device becomes free, so that devices, which are
-// equal, can change their parts from there on.
+// equal, can swap their roles from there on.
 //===----------------------------------------------------------------------===//
 
 #include "ShardEngine.h"
@@ -17,15 +17,15 @@
 
 using namespace mlir::hfta::planning;
 
-// What a search may remember, in numbers of 8 bytes: a few seconds' work. So
-// that each state is small, and a search no deeper than the stack, it is only
-// begun for few of everything.
+// Limits of what a search remembers, in numbers of 8 bytes, for a few seconds
+// of work. The search only runs on small workloads, so that each state is small
+// and the recursion fits on the stack.
 static constexpr int64_t kMostRemembered = 1 << 25;
 static constexpr int64_t kMostRememberedWithTransfers = 1 << 22;
 static constexpr int64_t kMostSearchedUnits = 512;
 static constexpr int64_t kMostSearchedModels = 16;
 static constexpr int64_t kMostSearchedDevices = 16;
-/// Of a state, besides what it consists of.
+/// Additional numbers that a remembered state takes.
 static constexpr int64_t kNumbersOfEntry = 16;
 
 namespace {
@@ -36,7 +36,7 @@ public:
       : times(workload), hasTransfers(workload.hasTransfers()), least(known) {
     if (hasTransfers)
       return;
-    // All that begins and ends does so at multiples of this.
+    // Everything begins and ends at multiples of this.
     granule = 0;
     for (const ShardTimes::Model &model : times.models)
       for (const ShardTimes::Unit &unit : model.units)
@@ -44,17 +44,19 @@ public:
     granule = std::max<Ticks>(granule, 1);
   }
 
-  /// False if there are too many states to see them all.
+  /// Returns false if there are too many states to visit them all.
   bool run() {
     ShardEngine engine(times, /*reusesShards=*/true);
     return visit(engine);
   }
   Ticks getLeast() const { return least; }
   int64_t getVisited() const { return visited; }
-  /// The answers of the shortest run; empty where the known one is it.
+  /// Returns the answers of the shortest run; empty where no run is shorter
+  /// than the known one.
   const std::vector<unsigned> &getAnswers() const { return bestAnswers; }
   const ShardTimes &getTimes() const { return times; }
-  /// Without transfers a device that computes gains nothing by a choice.
+  /// Returns whether the device needs a choice. Without transfers, a device
+  /// that computes gains nothing by one.
   bool needsAnswer(const ShardEngine &engine, unsigned device) const {
     return hasTransfers || engine.getRunning(device) == kNone;
   }
@@ -71,19 +73,20 @@ private:
   ShardTimes times;
   bool hasTransfers;
   Ticks granule = 1; ///< bounds are multiples of it
-  Ticks least;       ///< of the shortest run so far
+  Ticks least;       ///< length of the shortest run so far
   int64_t visited = 0, remembered = 0;
   std::vector<unsigned> answers, bestAnswers;
-  /// When each state was reached first.
+  /// The earliest time at which each state was reached.
   std::map<std::vector<int64_t>, Ticks> reached;
-  /// Without transfers, of each number of units that have begun: when models
-  /// are ready and devices free; no list is nowhere later than another one.
+  /// Without transfers, by the numbers of units that have begun: the times at
+  /// which models are ready and devices free. No list is dominated by another,
+  /// that is nowhere earlier.
   std::map<std::vector<int64_t>, std::vector<std::vector<Ticks>>> ready;
 };
 
 } // namespace
 
-/// No way to go on from here ends before.
+/// Returns a lower bound for the end of all continuations.
 Ticks BestRunSearch::getBound(const ShardEngine &engine) const {
   Ticks bound = engine.getLastEnd(), sum = 0;
   for (unsigned model = 0; model < engine.getModelCount(); ++model) {
@@ -98,7 +101,8 @@ Ticks BestRunSearch::getBound(const ShardEngine &engine) const {
   return (bound + granule - 1) / granule * granule;
 }
 
-/// The longest models first, and last that the device waits.
+/// Returns the choices for a device: the longest models first, and last that
+/// the device waits.
 std::vector<unsigned> BestRunSearch::getChoices(const ShardEngine &engine,
                                                 unsigned device) const {
   unsigned running = engine.getRunning(device);
@@ -121,7 +125,8 @@ static bool isNowhereLater(const std::vector<Ticks> &one,
   return true;
 }
 
-/// Whether no state with the same units begun is ready for all as early.
+/// Returns whether no known state with the same units begun is at least as
+/// early for all models and devices.
 bool BestRunSearch::isNewWithoutTransfers(const ShardEngine &engine) {
   std::vector<int64_t> key;
   std::vector<Ticks> free, times;
@@ -147,7 +152,7 @@ bool BestRunSearch::isNewWithoutTransfers(const ShardEngine &engine) {
   return true;
 }
 
-/// Whether it can lead to what other states don't.
+/// Returns whether the state can lead to results that earlier states can't.
 bool BestRunSearch::isNew(const ShardEngine &engine, unsigned device) {
   if (!hasTransfers)
     return isNewWithoutTransfers(engine);
@@ -160,7 +165,7 @@ bool BestRunSearch::isNew(const ShardEngine &engine, unsigned device) {
   return true;
 }
 
-/// All ways to go on. False if these are too many.
+/// Tries all continuations. Returns false if there are too many.
 bool BestRunSearch::visit(ShardEngine &engine) {
   unsigned device = engine.advance();
   for (; device != kNone && !needsAnswer(engine, device);
@@ -169,7 +174,7 @@ bool BestRunSearch::visit(ShardEngine &engine) {
   if (device != kNone)
     return getBound(engine) >= least || !isNew(engine, device) ||
            search(engine, device);
-  // Where all wait, nothing ends.
+  // If all devices wait forever, nothing ends.
   if (engine.getUnbegun() == 0 && engine.getLastEnd() < least) {
     least = engine.getLastEnd();
     bestAnswers = answers;

@@ -32,11 +32,12 @@ MultiModelRun planning::simulateModels(const MultiModelWorkload &workload,
 // Comparison
 //===----------------------------------------------------------------------===//
 
-// What HYDRA compares itself with: GPipe with so many micro-batches.
+// HYDRA compares itself with GPipe with this number of micro-batches.
 static constexpr double kPipelineChunks = 4;
 
-/// In a pipeline of equal stages, one a device, each of the chunks goes through
-/// all stages and the last one waits for those before.
+/// Returns the share of the serial time that a pipeline takes: with equal
+/// stages, one per device, each chunk goes through all stages and the last
+/// chunk waits for those before it.
 static double getPipelineShare(const MultiModelWorkload &workload) {
   auto stages = static_cast<double>(workload.devices);
   return (kPipelineChunks + stages - 1) / (kPipelineChunks * stages);

@@ -1,4 +1,4 @@
-//===- Order.cpp - What a pipeline's workers do one after the other -------===//
+//===- Order.cpp - The order of work in a pipeline ------------------------===//
 
 #include "Hfta/Planning/Order.h"
 
@@ -146,10 +146,10 @@ bool planning::isOfSeveralChunks(OrderKind kind) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is in flight
+// Micro-batches in flight
 //===----------------------------------------------------------------------===//
 
-/// Whether nothing of the micro-batch's forward is needed afterwards.
+/// Returns whether nothing of the micro-batch's forward is needed afterwards.
 static bool endsBackward(ActionKind kind) {
   return kind == ActionKind::backward || kind == ActionKind::backwardWeight;
 }
@@ -183,7 +183,7 @@ std::vector<int64_t> planning::getInstances(const Order &order, Span span) {
   std::vector<bool> recomputed = getRecomputed(order);
   std::vector<int64_t> instances(shape.getStages(), 1);
   for (auto [worker, list] : llvm::enumerate(order.workers)) {
-    // Of each micro-batch, its place among the worker's.
+    // The place of each micro-batch among the worker's.
     std::vector<int64_t> places(shape.microBatches, 0);
     for (auto [place, m] : llvm::enumerate(shape.getMicroBatches(worker)))
       places[m] = place;
@@ -215,7 +215,7 @@ std::vector<int64_t> planning::getInstances(const Order &order, Span span) {
 // Positions
 //===----------------------------------------------------------------------===//
 
-/// A worker's list with places for micro-batches.
+/// Returns a worker's list with places for micro-batches.
 static ActionList getPlaces(const PipelineShape &shape, int64_t worker,
                             const ActionList &list) {
   llvm::SmallVector<int64_t> own = shape.getMicroBatches(worker);
@@ -261,7 +261,7 @@ planning::getWorkerLists(const PipelineShape &shape,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Goes through a valid shape's lists, action by action.
+/// Verifies the lists of a valid shape, action by action.
 class OrderVerifier {
 public:
   explicit OrderVerifier(const Order &order)
@@ -271,7 +271,7 @@ public:
   std::optional<OrderProblem> verify();
 
 private:
-  /// One bit a kind of action.
+  /// Returns one bit per kind of action.
   static unsigned getBit(ActionKind kind) {
     return 1u << static_cast<unsigned>(kind);
   }
@@ -295,13 +295,13 @@ private:
 
   const PipelineShape &shape;
   const Order &order;
-  std::vector<unsigned> seen; ///< of each stage and micro-batch: kinds
-  /// Of each of the worker's stages and kind: what it did last.
+  std::vector<unsigned> seen; ///< kinds seen, by stage and micro-batch
+  /// The last action of each kind in each of the worker's stages.
   std::map<std::pair<int64_t, ActionKind>, Action> last;
 };
 } // namespace
 
-/// Empty if there is such an action, and on this worker.
+/// Returns an empty text if such an action exists and belongs to this worker.
 std::string OrderVerifier::verifyPlace(int64_t worker,
                                        const Action &action) const {
   if (action.stage < 0 || action.stage >= shape.getStages())
@@ -317,8 +317,8 @@ std::string OrderVerifier::verifyPlace(int64_t worker,
   return "";
 }
 
-/// Empty if the worker has done what must come before it, and not yet what
-/// mustn't.
+/// Returns an empty text if the worker has done all actions that must come
+/// before this one, and none that must come later.
 std::string OrderVerifier::verifyTurn(const Action &action) {
   ActionKind kind = action.kind;
   auto isAfter = [&](ActionKind other) {
@@ -344,9 +344,9 @@ std::string OrderVerifier::verifyTurn(const Action &action) {
   return "";
 }
 
-/// Empty if the worker has come to all of the stage's earlier micro-batches
-/// before. So sums of losses and gradients are those of any other order, and
-/// what is in flight is always one run of micro-batches.
+/// Returns an empty text if the worker has done this action for all of the
+/// stage's earlier micro-batches. So sums of losses and gradients are those of
+/// any other order, and the micro-batches in flight are always consecutive.
 std::string OrderVerifier::verifyAscending(const Action &action) {
   llvm::SmallVector<ActionKind, 2> kinds = {action.kind};
   if (action.kind == ActionKind::backward)
@@ -409,7 +409,8 @@ std::optional<OrderProblem> OrderVerifier::verifyComplete(int64_t worker) {
   return std::nullopt;
 }
 
-/// Whether workers of one position do the same. Their lists are complete.
+/// Checks that the workers of one position do the same. Their lists are
+/// complete.
 std::optional<OrderProblem> OrderVerifier::verifyPositions() {
   std::vector<ActionList> expected =
       getWorkerLists(shape, getPositionLists(order));
@@ -431,7 +432,7 @@ std::optional<OrderProblem> OrderVerifier::verifyPositions() {
   return std::nullopt;
 }
 
-/// Whether all ends with messages that take no time and never wait.
+/// Checks that all actions end if messages take no time and never wait.
 std::optional<OrderProblem> OrderVerifier::verifyEnd() {
   PipelineRun run =
       simulateOrder(order, PipelineWork::getEqual(shape.getStages(), 1, 1, 1));

@@ -9,7 +9,7 @@ using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
 namespace {
-/// Reads the table's rows and knows where each action stands.
+/// Reads the table's rows and remembers the column of each action.
 class OrderReader {
 public:
   OrderReader(llvm::StringRef file, const PipelineShape &shape) : file(file) {
@@ -34,7 +34,7 @@ private:
   llvm::StringRef file;
   Order order;
   std::vector<ActionList> rows;             ///< as they are in the file
-  std::vector<std::vector<size_t>> columns; ///< of each action, from 1
+  std::vector<std::vector<size_t>> columns; ///< column of each action, from 1
 };
 } // namespace
 
@@ -55,7 +55,7 @@ static std::optional<ActionKind> getKind(char letter) {
   }
 }
 
-/// Of "3F0"; nothing else may stand there.
+/// Parses a text such as "3F0"; nothing may follow it.
 static std::optional<Action> parseAction(llvm::StringRef text) {
   Action action;
   llvm::StringRef digits = text.take_while(llvm::isDigit);
@@ -72,7 +72,7 @@ static std::optional<Action> parseAction(llvm::StringRef text) {
   return action;
 }
 
-/// What is shown of something that was expected to be an action.
+/// Returns the text as a message quotes it where an action was expected.
 static std::string quote(llvm::StringRef text) {
   static constexpr size_t kMostCharacters = 24;
   std::string shown;
@@ -115,7 +115,8 @@ llvm::Error OrderReader::read(llvm::StringRef text) {
   return llvm::Error::success();
 }
 
-/// With two chunks the last stage may be on the first worker. The table tells.
+/// Chooses the placement. With two chunks the last stage may be on the first
+/// worker, which the table shows.
 void OrderReader::choosePlacement() {
   PipelineShape &shape = order.shape;
   int64_t last = shape.getStages() - 1;
@@ -126,18 +127,18 @@ void OrderReader::choosePlacement() {
   shape.placement = isV ? ChunkPlacement::v : ChunkPlacement::loop;
 }
 
-/// Whether rows are of positions, not of workers.
+/// Returns whether rows are those of positions rather than workers.
 bool OrderReader::hasPositions() const {
   return static_cast<int64_t>(columns.size()) != order.shape.getWorkers();
 }
 
-/// Where in its row a problem is.
+/// Returns the column of a problem in its row.
 size_t OrderReader::getColumn(const OrderProblem &problem) const {
   if (problem.index < 0)
     return 1;
   if (!hasPositions())
     return columns[problem.worker][problem.index];
-  // The same action stands further right in the row where the worker leaves out
+  // The action stands further to the right in the row if the worker leaves out
   // others.
   const PipelineShape &shape = order.shape;
   int64_t position = shape.getPositionOfWorker(problem.worker);

@@ -2,7 +2,7 @@
 
 #include "ParseJson.h"
 
-/// Whether brackets outside of strings are nested at most so deep.
+/// Returns whether brackets outside of strings are nested at most `most` deep.
 static bool isNestedAtMost(llvm::StringRef text, int64_t most) {
   int64_t depth = 0;
   bool isString = false;

@@ -7,8 +7,9 @@
 
 namespace mlir::hfta::planning {
 
-/// As llvm::json::parse, whose stack grows with each bracket: values that are
-/// nested deeper than any of ours are an error.
+/// Parses JSON as llvm::json::parse does. Since the stack of that function
+/// grows with each bracket, values that are nested deeper than any of ours are
+/// an error.
 llvm::Expected<llvm::json::Value> parseJson(llvm::StringRef text);
 
 } // namespace mlir::hfta::planning

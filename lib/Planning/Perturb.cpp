@@ -11,7 +11,7 @@ using llvm::ArrayRef;
 
 namespace {
 
-/// Makes one change after the other, each of which leaves a plan.
+/// Makes several changes, each of which results in a valid plan.
 class Perturbation {
 public:
   Perturbation(const StageCosts &costs, const Stages &stages,
@@ -27,7 +27,7 @@ public:
   Stages run();
 
 private:
-  /// From 0 to `count` - 1, the same on all machines.
+  /// Returns a number from 0 to `count` - 1, equal on all machines.
   int64_t draw(int64_t count) { return random() % count; }
   void moveCut();
   void moveDevices();
@@ -36,7 +36,7 @@ private:
 
   const StageCosts &costs;
   Stages stages;
-  llvm::SmallVector<int64_t, 8> counts; // of each stage's devices
+  llvm::SmallVector<int64_t, 8> counts; // number of each stage's devices
   int64_t unused;
   std::mt19937 &random;
 };
@@ -53,7 +53,8 @@ void Perturbation::moveCut() {
   stages[after + 1].first = cut + 1;
 }
 
-/// From a stage, or from what nobody uses, to another one, or to nobody.
+/// Moves devices from a stage, or from the unused ones, to another stage, or
+/// leaves them unused.
 void Perturbation::moveDevices() {
   int64_t places = stages.size() + 1;
   int64_t from = draw(places), to = draw(places);

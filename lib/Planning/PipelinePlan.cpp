@@ -26,7 +26,7 @@ bool PlannedStage::recomputes() const {
 }
 
 bool PipelinePlan::isVShaped() const {
-  constexpr int64_t kParts = 2; // there, and back again
+  constexpr int64_t kParts = 2; // there and back again
   return getChunks() == kParts &&
          stages.front().parts.back().number ==
              kParts * static_cast<int64_t>(stages.size()) - 1;

@@ -49,7 +49,8 @@ static double getSeconds(const StageWork &work, ActionKind kind) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// An action is several of the simulation's where sums begin before its end.
+/// The simulated actions of one action: several where sums begin before its
+/// end.
 struct Pieces {
   llvm::SmallVector<unsigned, 1> numbers;
   bool exist() const { return !numbers.empty(); }
@@ -96,7 +97,7 @@ private:
     return pieces[(stage * shape.microBatches + microBatch) * kKinds +
                   static_cast<int64_t>(kind)];
   }
-  /// The action that makes the gradients that go back.
+  /// Returns the action that makes the gradients that go back.
   Pieces &getGradient(int64_t stage, int64_t microBatch) {
     Pieces &whole = get(ActionKind::backward, stage, microBatch);
     return whole.exist() ? whole
@@ -108,11 +109,11 @@ private:
   const WorkerPlaces &places;
   const PipelineTransport &transport;
   int64_t workers;
-  std::vector<llvm::SmallVector<int64_t>> microBatches; ///< of each worker
-  std::vector<Pieces> pieces; ///< of each stage, micro-batch and kind
-  /// Of each stage, by worker: of the action that completes its gradients.
+  std::vector<llvm::SmallVector<int64_t>> microBatches; ///< by worker
+  std::vector<Pieces> pieces; ///< by stage, micro-batch and kind
+  /// For each stage, by worker, the action that completes its gradients.
   std::vector<std::map<int64_t, Pieces>> lastBackward;
-  /// Of each stage, by worker: what its update waits for.
+  /// For each stage, by worker, the actions that its update waits for.
   std::map<std::pair<int64_t, int64_t>, SimulatedAction> updates;
   std::map<std::tuple<bool, int64_t, int64_t>, unsigned> channels;
   std::map<std::tuple<int64_t, int64_t, size_t>, unsigned> slots;
@@ -131,8 +132,8 @@ unsigned RunBuilder::add(SimulatedMessage message, const SimulatedSend &send) {
   return run.simulation.add(std::move(message));
 }
 
-/// A queue a worker, then a queue of sums a worker. Memories: what each worker
-/// has saved in bytes, then in stages.
+/// Adds a queue per worker for its list, then one per worker for sums. The
+/// memories are the bytes that each worker has saved, then the stages.
 void RunBuilder::addQueues() {
   Simulation &simulation = run.simulation;
   size_t machines = places.cluster ? places.cluster->devices.size() : 1;
@@ -171,7 +172,8 @@ unsigned RunBuilder::getChannel(int64_t from, int64_t to) {
   return entry->second;
 }
 
-/// Of a stage, worker, and kind of message; kNone: there are enough.
+/// Returns the slot by stage, worker, and kind of message; kNone: there are
+/// enough.
 unsigned RunBuilder::getSlot(const SimulatedSend &send, size_t kind) {
   if (transport.slots.empty())
     return kNone;
@@ -188,7 +190,7 @@ unsigned RunBuilder::getSlot(const SimulatedSend &send, size_t kind) {
 
 void RunBuilder::addList(int64_t worker) {
   const ActionList &list = run.order.workers[worker];
-  std::map<int64_t, size_t> last; // of each stage, its last backward
+  std::map<int64_t, size_t> last; // the last backward of each stage
   for (auto [index, action] : llvm::enumerate(list))
     if (action.kind == ActionKind::backward ||
         action.kind == ActionKind::backwardWeight)
@@ -199,7 +201,8 @@ void RunBuilder::addList(int64_t worker) {
   }
 }
 
-/// One piece up to each of the stage's sums if it is the last backward.
+/// Adds an action. If it is the last backward, it has one piece up to each of
+/// the stage's sums.
 void RunBuilder::addAction(int64_t worker, const Action &action, bool isLast) {
   const StageWork &stage = work.stages[action.stage];
   unsigned bytes = worker, count = workers + worker;
@@ -228,7 +231,8 @@ void RunBuilder::addAction(int64_t worker, const Action &action, bool isLast) {
     lastBackward[action.stage][worker] = made;
 }
 
-/// What a worker does with a micro-batch in a stage has an order anyway.
+/// Adds the order that a worker's actions on a micro-batch in a stage always
+/// have.
 void RunBuilder::orderActions(int64_t stage, int64_t microBatch) {
   const ActionKind kinds[] = {ActionKind::forward, ActionKind::recompute,
                               ActionKind::backward, ActionKind::backwardInput,
@@ -244,8 +248,8 @@ void RunBuilder::orderActions(int64_t stage, int64_t microBatch) {
   }
 }
 
-/// A value, or the gradient of one. All that the receiver does with this
-/// micro-batch from then on reads it.
+/// Adds a message for a value, or for the gradient of one. All later actions of
+/// the receiver on this micro-batch read it.
 void RunBuilder::addMessage(const StageMessage &message, int64_t microBatch,
                             bool isGradient) {
   int64_t from = isGradient ? message.to : message.from;
@@ -289,8 +293,8 @@ void RunBuilder::addMessage(const StageMessage &message, int64_t microBatch,
 // Sums of gradients
 //===----------------------------------------------------------------------===//
 
-/// Each of n workers gets the others' parts of one n-th, adds them up, and
-/// sends the result to all others.
+/// Adds a sum: each of n workers gets the others' parts of one n-th, adds them
+/// up, and sends the result to all others.
 void RunBuilder::addSum(int64_t stage, size_t block, int64_t bytes) {
   int64_t position = shape.getPosition(stage);
   int64_t count = shape.replicas[position];
@@ -447,7 +451,7 @@ std::string PipelineRun::getDeadlock() const {
       [&](unsigned send) { return nameSend(sends[send]); });
 }
 
-/// The stages that messages go to which have been made and can't be sent:
+/// Finds the receiving stages of messages that are ready and can't be sent,
 /// mostly because what lies in their place hasn't been read.
 static std::set<int64_t> findStagesThatWait(const PipelineRun &run) {
   std::set<int64_t> stages;
@@ -467,14 +471,15 @@ std::vector<int64_t> planning::chooseSlots(const Order &order,
   PipelineTransport transport;
   transport.isStrict = true;
   transport.slots = getInstances(order);
-  // Looking for the fewest places takes long in large pipelines; some more do
-  // no harm.
+  // Finding the fewest places takes long in large pipelines; a few more do no
+  // harm.
   constexpr size_t kMostActions = 2'000'000;
   size_t actions = 0;
   while (true) {
     PipelineRun run = simulateOrder(order, work, places, transport);
     actions += run.simulation.actions.size();
-    // A message that has no place gets one; the rest of a circle needs none.
+    // A message that waits for a place gets one; the rest of a circle needs
+    // none.
     auto isPlace = [](const Wait &wait) {
       return wait.reason == WaitReason::place;
     };

@@ -13,13 +13,13 @@
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
-/// Of more different sizes, not each is tried as a threshold.
+/// The most sizes that are tried as thresholds.
 static constexpr size_t kMostChoices = 24;
-/// So many of the largest sizes may stay with everyone while others are sent.
+/// The most of the largest sizes that every rank inverts while others are sent.
 static constexpr size_t kMostKept = 3;
-/// So many and one more limits are tried of what an owner inverts.
+/// One more limit than this is tried for the time that an owner inverts.
 static constexpr int64_t kLimits = 16;
-/// Changes of the best candidate that are judged.
+/// The most changes of the best candidate that are judged.
 static constexpr int64_t kMostMoves = 3000;
 
 namespace {
@@ -29,30 +29,30 @@ struct Candidate {
   FactorOwners owners;
 };
 
-/// Places in the order of what is worth sending.
+/// A range in the list of factors that are worth sending.
 struct Range {
   size_t begin = 0;
   size_t end = 0;
 };
 
-/// What owners have got so far of factors that come by falling size.
+/// The loads of owners while factors are assigned by descending size.
 class BatchLoads {
 public:
   BatchLoads(int64_t owners, const InversionCost &invert)
       : invert(invert), loads(owners, 0), counts(owners, 0) {}
 
-  /// Gives the factor to the owner to whom it costs least of those who are done
-  /// by `limit` then; if there is none, to the one who is done first. Returns
-  /// the owner.
+  /// Gives the factor to the owner for whom it costs least, of those who would
+  /// then be done by `limit`; if there is none, to the one who is done first.
+  /// Returns the owner.
   int64_t add(const Factor &factor, double limit);
 
 private:
-  /// Seconds of so many matrices of the size at hand.
+  /// Returns the seconds of a batch of `count` matrices of the current size.
   double getBatch(int64_t count);
 
   const InversionCost &invert;
   std::vector<double> loads; ///< seconds
-  /// Matrices of the size at hand.
+  /// Numbers of matrices of the current size.
   std::vector<int64_t> counts;
   int64_t size = 0;
   std::map<int64_t, double> batches; ///< seconds by count
@@ -70,7 +70,8 @@ private:
   llvm::ArrayRef<int64_t> getSent(Range sent) const {
     return llvm::ArrayRef(order).slice(sent.begin, sent.end - sent.begin);
   }
-  /// What is sent goes to so many owners at most, the rest to everyone.
+  /// Places the factors to send on at most `ownerCount` owners, and the rest on
+  /// all ranks.
   FactorOwners place(Range sent, int64_t ownerCount, double limit) const;
   double getSeconds(const FactorOwners &owners) const {
     return getPlacementTimes(factors, owners, costs).broadcast;
@@ -83,7 +84,7 @@ private:
   llvm::ArrayRef<Factor> factors;
   int64_t ranks;
   const PlacementCosts &costs;
-  /// What is worth sending, the largest sizes first.
+  /// The factors that are worth sending, the largest sizes first.
   std::vector<int64_t> order;
   Candidate best;
   int64_t moves = 0;
@@ -114,7 +115,7 @@ int64_t BatchLoads::add(const Factor &factor, double limit) {
       leastCost = cost;
       cheapest = owner;
     }
-    // All others have nothing, either.
+    // All later owners are empty, too.
     if (loads[owner] == 0)
       break;
   }
@@ -145,7 +146,8 @@ Search::Search(llvm::ArrayRef<Factor> factors, int64_t ranks,
   });
 }
 
-/// The latency of a broadcast that is merged with others isn't a factor's own.
+/// Returns whether sending a factor pays. The latency of a broadcast that is
+/// merged with others isn't counted for each factor.
 bool Search::isWorthSending(const Factor &factor) const {
   TransferCost broadcast = costs.broadcast;
   if (costs.isMerged)
@@ -154,7 +156,7 @@ bool Search::isWorthSending(const Factor &factor) const {
          broadcast.getSeconds(factor.getElements());
 }
 
-/// Returns how long it takes.
+/// Judges a candidate and returns how long it takes.
 double Search::consider(FactorOwners owners) {
   double seconds = getSeconds(owners);
   if (seconds < best.seconds)
@@ -170,8 +172,7 @@ FactorOwners Search::place(Range sent, int64_t ownerCount, double limit) const {
   return owners;
 }
 
-/// Numbers from 1 to `most`: all of them, or some that are further and further
-/// apart.
+/// Returns numbers from 1 to `most`: all of them, or some at growing distances.
 static std::vector<int64_t> getChoices(int64_t most) {
   std::vector<int64_t> choices;
   for (int64_t next = 1; next <= most; next += 1 + next / 4)
@@ -196,7 +197,7 @@ void Search::tryOwnerCounts(Range sent) {
       chosen = choice;
     }
   }
-  // Between the neighbours of the best one.
+  // Try the numbers between the neighbours of the best one.
   if (choices.size() < 2)
     return;
   int64_t first = choices[chosen == 0 ? 0 : chosen - 1] + 1;
@@ -207,8 +208,8 @@ void Search::tryOwnerCounts(Range sent) {
       tryCount(count);
 }
 
-/// With limits between what the largest factor takes and what all take on one
-/// rank, the fewer owners the later they are done, and the larger their
+/// Tries limits between what the largest factor takes and what all take on one
+/// rank: the later owners may end, the fewer they are, and the larger their
 /// batches.
 void Search::tryLimits(Range sent) {
   double least = 0, most = 0;
@@ -260,7 +261,7 @@ FactorOwners Search::run() {
   // elsewhere meanwhile.
   for (size_t kept = 0; kept <= kMostKept && kept < thresholds.size(); ++kept) {
     size_t begin = kept == 0 ? 0 : thresholds[kept - 1];
-    // From the last one on: that all others are sent is tried in any case.
+    // Begin with the last threshold: sending all others is tried in any case.
     for (size_t i = 0; i + kept < thresholds.size(); i += step) {
       Range sent{begin, thresholds[thresholds.size() - 1 - i]};
       tryOwnerCounts(sent);

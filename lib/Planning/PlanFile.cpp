@@ -18,18 +18,18 @@ namespace json = llvm::json;
 
 namespace {
 
-// Milliseconds in the file, seconds in the plan.
+// A time in milliseconds in the file, in seconds in the plan.
 struct Time {
   double &seconds;
 };
 struct OptionalTime {
   std::optional<double> &seconds;
 };
-/// 0 stands for none, null in the file.
+/// A time where 0 stands for none, which is null in the file.
 struct SomeTime {
   double &seconds;
 };
-/// A number from `least` on, or above it.
+/// A number that is at least `least`, or greater than it.
 struct Number {
   double &value;
   double least = 0;
@@ -39,7 +39,7 @@ struct Whole {
   int64_t &value;
   int64_t least = 0;
 };
-/// -1 stands for none, null in the file.
+/// A whole number where -1 stands for none, which is null in the file.
 struct SomeWhole {
   int64_t &value;
 };
@@ -48,11 +48,11 @@ struct Wholes {
   int64_t least = 0;
 };
 
-/// Not written if it doesn't hold.
+/// A flag that isn't written if it is false.
 struct Flag {
   bool &value;
 };
-/// Not written where there are none.
+/// A list that isn't written if it is empty.
 struct OptionalTexts {
   std::vector<std::string> &values;
 };
@@ -109,7 +109,7 @@ public:
     });
   }
 
-  /// One record's fields stand here, several records under the key.
+  /// Writes one record's fields in place, or several records under the key.
   template <typename Record, typename Describe, typename DescribeSeveral>
   void oneOrSeveral(StringRef key, std::vector<Record> &values,
                     const Describe &describe, const DescribeSeveral &several) {
@@ -125,7 +125,7 @@ private:
   json::OStream &os;
 };
 
-/// Reads what Writer wrote; remembers the first error.
+/// Reads what Writer wrote, and remembers the first error.
 class Reader {
 public:
   Reader(const json::Object &object, std::string path, std::string &error)
@@ -231,12 +231,12 @@ public:
     records(key, values, several);
     check(values.size() > 1, key + ": expected several, got one");
   }
-  /// Of fields that have been read.
+  /// Checks a condition on fields that have been read.
   void check(bool holds, const llvm::Twine &message) {
     if (error.empty() && !holds)
       error = (path + message).str();
   }
-  /// Whatever hasn't been read is an error.
+  /// Reports every field that hasn't been read as an error.
   void finish() {
     for (const auto &entry : object)
       if (error.empty() && !known.count(StringRef(entry.first).str()))
@@ -364,8 +364,8 @@ void mlir::hfta::planning::writePlan(const PipelinePlan &plan,
   os << '\n';
 }
 
-/// Whether each stage has the parts that stages of so many chunks have; what is
-/// wrong, else nothing.
+/// Checks that each stage has the parts of stages with this number of chunks.
+/// Returns what is wrong, or an empty text.
 static std::string checkParts(const PipelinePlan &plan) {
   auto stages = static_cast<int64_t>(plan.stages.size());
   PipelineShape shape;
@@ -392,8 +392,8 @@ static std::string checkParts(const PipelinePlan &plan) {
   return "";
 }
 
-/// Whether the plan has the times of stages of so many chunks; what is wrong,
-/// else nothing.
+/// Checks that the plan has the times of stages with this number of chunks.
+/// Returns what is wrong, or an empty text.
 static std::string checkTimes(const PipelinePlan &plan) {
   bool isChunked = plan.getChunks() > 1;
   struct {
@@ -413,7 +413,8 @@ static std::string checkTimes(const PipelinePlan &plan) {
   return "";
 }
 
-/// What doesn't fit together, although each field is one; empty if nothing.
+/// Returns how fields contradict each other, although each one is valid; empty
+/// if they don't.
 static std::string checkPlan(const PipelinePlan &plan) {
   int64_t devices = 0;
   for (int64_t count : plan.cluster.devices)

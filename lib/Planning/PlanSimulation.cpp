@@ -11,11 +11,11 @@
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
-/// So that times can be given as bytes, to the picosecond.
+/// Bytes per second at which bytes stand for times, to the picosecond.
 static constexpr double kTicksPerSecond = 1e12;
 
 namespace {
-/// What the simulator is to know of a plan.
+/// Converts a plan for the simulator.
 class PlanReader {
 public:
   PlanReader(const PipelinePlan &plan, const StageCosts &costs,
@@ -25,7 +25,7 @@ public:
 
   PlannedPipeline read();
   std::vector<int64_t> getPeakBytes(const Order &order) const;
-  /// After the order has been chosen.
+  /// Updates the plan after its order has been chosen.
   void update(PipelinePlan &changed, const ChosenOrder &chosen) const;
 
 private:
@@ -39,7 +39,7 @@ private:
   const StageCosts &costs;
   const PlanSimulationOptions &options;
   bool isDivided;
-  std::vector<Stage> parts; ///< of the model, with their stages' devices
+  std::vector<Stage> parts; ///< parts of the model, with their stages' devices
 };
 } // namespace
 
@@ -54,8 +54,9 @@ Stage PlanReader::getPart(const PlannedPart &planned,
   return part;
 }
 
-/// The backward goes through the layers from the last one on; a bucket is
-/// complete when it has been through all of its own.
+/// Returns the buckets of a part. The backward goes through the layers from the
+/// last one on; a bucket is complete when it has been through all of its
+/// layers.
 std::vector<BlockSum> PlanReader::getSums(const Stage &part) const {
   std::vector<BlockSum> sums;
   double all = costs.getBackwardTime(part.first, part.last), bytes = 0;
@@ -88,8 +89,8 @@ StageWork PlanReader::getWork(const PlannedPart &planned,
   return result;
 }
 
-/// To the next part. What published costs say of links isn't a matter of
-/// channels: it is a time.
+/// Returns the message to the next part. Published costs of a link aren't those
+/// of a channel but a time.
 StageMessage PlanReader::getMessage(int64_t from) const {
   double bytes = costs.getCrossingBytes(parts[from].last);
   if (isDivided)
@@ -137,8 +138,8 @@ PlannedPipeline PlanReader::read() {
   return pipeline;
 }
 
-/// Of each stage, for how many micro-batches a worker holds what backward
-/// needs, in whole stages.
+/// Returns, for each stage, the number of micro-batches for which a worker
+/// holds what backward needs, in whole stages.
 static std::vector<int64_t> countInFlight(const Order &order) {
   const PipelineShape &shape = order.shape;
   if (shape.chunks == 1)
@@ -152,7 +153,7 @@ static std::vector<int64_t> countInFlight(const Order &order) {
   return inFlight;
 }
 
-/// Whether the order's name and its numbers in flight are enough to make it.
+/// Returns whether the order's name and its numbers in flight determine it.
 static bool isMadeByName(const Order &order, OrderKind kind) {
   PipelineShape shape = order.shape;
   std::vector<int64_t> inFlight = countInFlight(order);
@@ -164,8 +165,9 @@ static bool isMadeByName(const Order &order, OrderKind kind) {
   return false;
 }
 
-/// Whether a job can give the order's name: not that of what a list scheduler
-/// or a file has made, nor of chunks whose forwards all come first.
+/// Returns whether a job can write the order's name. It can't for an order of a
+/// list scheduler or a file, nor for one of chunks whose forwards all come
+/// first.
 static bool hasName(const Order &order) {
   bool isListed =
       order.kind == OrderKind::list || order.kind == OrderKind::file;
@@ -173,8 +175,8 @@ static bool hasName(const Order &order) {
          (order.shape.chunks == 1 || order.kind != OrderKind::allForwardsFirst);
 }
 
-/// Of a device of each stage, with as many instances of each part's values as
-/// the order needs.
+/// Returns the bytes of a device of each stage, with as many instances of each
+/// part's values as the order needs.
 std::vector<int64_t> PlanReader::getPeakBytes(const Order &order) const {
   std::vector<int64_t> instances = getInstances(order), peaks;
   for (const PlannedStage &planned : plan.stages) {
@@ -207,7 +209,7 @@ void PlanReader::update(PipelinePlan &changed,
   for (auto [index, planned] : llvm::enumerate(changed.stages)) {
     planned.inFlight = inFlight[index];
     planned.peakBytes = peaks[index];
-    // Of one in flight there is nothing to compute again.
+    // With only one in flight there is nothing to recompute.
     for (PlannedPart &chunk : planned.parts)
       if (chunk.recomputes && instances[chunk.number] == 1) {
         chunk.recomputes = false;
@@ -222,9 +224,9 @@ PlannedPipeline planning::getPipeline(const PipelinePlan &plan,
   return PlanReader(plan, costs, options).read();
 }
 
-/// Chooses an order of those that fit into memory. Of several chunks, they may
-/// have more in flight of one that saves much: then its stage gets less, or all
-/// do.
+/// Chooses an order among those that fit into memory. With several chunks, an
+/// order may have more in flight of a chunk that saves much; then the limit of
+/// its stage is lowered, or those of all.
 static llvm::Expected<ChosenOrder> chooseThatFits(const PlanReader &reader,
                                                   PlannedPipeline pipeline,
                                                   OrderKind kind) {
@@ -252,8 +254,8 @@ static llvm::Expected<ChosenOrder> chooseThatFits(const PlanReader &reader,
   }
 }
 
-/// With what the plan has in flight, or where that makes a difference with as
-/// much as there is memory for.
+/// Chooses an order with the numbers in flight of the plan, or where that makes
+/// a difference with as many as memory allows.
 static llvm::Expected<ChosenOrder> chooseWithinMemory(const PipelinePlan &plan,
                                                       const PlanReader &reader,
                                                       PlannedPipeline pipeline,

@@ -14,24 +14,25 @@
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
-/// Tasks for which what is being written may keep its place.
+/// The numbers of tasks for which bytes that are being written may keep their
+/// place.
 static constexpr int64_t kWriteWindows[] = {0, 1, 2, 4, 8};
 
-/// When the plans have so many tasks together, no more neighbours are tried.
+/// When all plans together have this many tasks, no more neighbours are tried.
 static constexpr size_t kMostTasks = 150000;
 
 namespace {
 struct Candidate {
   SpillPlan plan;
-  Ticks leastTicks = 0; ///< no step with it is shorter
+  Ticks leastTicks = 0; ///< lower bound of a step
   int64_t leastBytes = 0;
   int64_t leastGroup = 0;
   int64_t movedBytes = 0;
   bool writes = false;
   size_t number = 0; ///< in the order in which they were found
 
-  /// Of equally fast ones that which moves less, has fewer turns and needs less
-  /// memory comes first.
+  /// Among equally fast candidates, the one that moves less, has fewer turns
+  /// and needs less memory comes first.
   auto getRank() const {
     return std::make_tuple(leastTicks, movedBytes, -plan.copies, leastBytes,
                            number);
@@ -60,20 +61,21 @@ private:
   const SpillRequest &request;
   SpillIndex index;
   SpillOptions options;
-  /// Of turns, and of how many of these numbers all plans have been found; of
-  /// one more those by rules of thumb, of which the first one keeps all.
+  /// The numbers of copies per turn. For the first `done` of them all plans
+  /// have been found, for the next one those by rules of thumb, the first of
+  /// which keeps everything.
   llvm::SmallVector<int64_t> copies;
   size_t done = 0;
   std::vector<size_t> firsts;
   std::vector<Candidate> all;
-  size_t neighboursOf = 0; ///< so many of them are among these
+  size_t neighboursOf = 0; ///< how many of them had their neighbours added
   std::set<std::string> known;
-  size_t taskCount = 0; ///< of all candidates
+  size_t taskCount = 0; ///< over all candidates
   std::optional<SpillChoice> best;
   Ticks bestTicks = 0;
 };
 
-/// Different for different plans.
+/// Returns a text that differs for different plans.
 static std::string describe(const SpillPlan &plan) {
   std::string text;
   auto append = [&](int64_t number) {
@@ -106,8 +108,8 @@ void SpillPlanner::Candidates::add(SpillPlan plan) {
   taskCount += schedule.tasks.size();
 }
 
-/// Sums don't tell when bytes are moved. Of a model with few plans those beside
-/// the best ones by sums are tried, too.
+/// Sums don't show when bytes are moved. So for a model with few plans, those
+/// next to the best ones by sums are tried, too.
 void SpillPlanner::Candidates::addNeighbours() {
   for (; neighboursOf < all.size() && taskCount <= kMostTasks; ++neighboursOf) {
     SpillPlan plan = all[neighboursOf].plan;
@@ -133,7 +135,7 @@ void SpillPlanner::Candidates::simulate(const Candidate &candidate,
   }
 }
 
-/// Whether it fits, and nothing is computed again or moved.
+/// Returns whether the candidate fits, and nothing is recomputed or moved.
 bool SpillPlanner::Candidates::isFastest(const Candidate &candidate,
                                          int64_t budget) const {
   const SpillPlan &plan = candidate.plan;
@@ -144,7 +146,8 @@ bool SpillPlanner::Candidates::isFastest(const Candidate &candidate,
          });
 }
 
-/// Turns of fewer copies need less memory, as far as they are more turns.
+/// Lists the numbers of copies. Turns of fewer copies need less memory only if
+/// there are more turns.
 llvm::SmallVector<int64_t> SpillPlanner::Candidates::listCopies() const {
   int64_t most = std::min(request.mostCopies, model.copies);
   int64_t least = std::min(request.leastCopies, most);
@@ -160,8 +163,8 @@ llvm::SmallVector<int64_t> SpillPlanner::Candidates::listCopies() const {
   return counts;
 }
 
-/// All that a budget may need: where all fits with so many copies, nothing
-/// beside that.
+/// Finds all plans that a budget may need: where everything fits with some
+/// number of copies, nothing else is needed.
 void SpillPlanner::Candidates::findPlans(int64_t budget) {
   auto isFastestHere = [&](size_t number) {
     return isFastest(all[number], budget);
@@ -191,8 +194,8 @@ SpillPlanner::Candidates::plan(int64_t budget, SpillFailure &failure) {
   std::vector<const Candidate *> order;
   for (const Candidate &candidate : all)
     order.push_back(&candidate);
-  // All are known whatever the budget is, and what isn't simulated can't be
-  // faster: so a larger budget has no slower plan.
+  // All candidates are known whatever the budget is, and those that aren't
+  // simulated can't be faster: so a larger budget has no slower plan.
   llvm::sort(order, [](const Candidate *left, const Candidate *right) {
     return left->getRank() < right->getRank();
   });

@@ -40,7 +40,7 @@ static void printBuckets(const KfacPlan &plan, llvm::raw_ostream &os) {
                         bucket.begin * 1e3, bucket.end * 1e3);
 }
 
-/// A row an owner, and one for what all ranks of a column invert.
+/// Prints a row per owner, and one for what all ranks of a column invert.
 static void printOwners(const KfacModel &model, const KfacPlan &plan,
                         const KfacRun &run, llvm::raw_ostream &os) {
   std::map<int64_t, std::vector<Factor>> owned;
@@ -51,7 +51,7 @@ static void printOwners(const KfacModel &model, const KfacPlan &plan,
     if (event.activity == KfacActivity::invert)
       (event.number == 0 ? ofAll : seconds)[event.rank] +=
           event.end - event.begin;
-  // What each rank inverts is some events of each, those of the slowest count.
+  // Each rank has several events for what all invert; the slowest rank counts.
   for (auto [rank, time] : ofAll)
     seconds[kEveryRank] = std::max(seconds[kEveryRank], time);
   os << llvm::formatv("\n{0,6}{1,9}{2,14}{3,12}{4,11}\n", "rank", "factors",

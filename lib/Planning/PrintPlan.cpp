@@ -7,7 +7,7 @@
 
 using namespace mlir::hfta::planning;
 
-/// "0-7, 10".
+/// Prints numbers as "0-7, 10".
 static std::string printDevices(const std::vector<int64_t> &devices) {
   std::string text;
   for (size_t i = 0; i < devices.size();) {
@@ -22,7 +22,7 @@ static std::string printDevices(const std::vector<int64_t> &devices) {
   return text;
 }
 
-/// "a to b, e".
+/// Prints layers as "a to b, e".
 static std::string printLayers(const PlannedStage &stage) {
   std::string text;
   for (const PlannedPart &part : stage.parts) {

@@ -17,7 +17,7 @@ static double toMebibytes(int64_t bytes) {
   return static_cast<double>(bytes) / (1 << 20);
 }
 
-/// A row a group: of one micro-batch of all copies of a turn.
+/// Prints a row per group: for one micro-batch of all copies of a turn.
 static void printGroups(const SpillModel &model, const SpillPlan &plan,
                         llvm::raw_ostream &os) {
   SpillIndex index(model);

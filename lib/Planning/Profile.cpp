@@ -19,7 +19,7 @@ struct Node {
   std::string id, description;
   double forward = 0, backward = 0;      // milliseconds
   double activation = 0, parameters = 0; // bytes
-  std::vector<unsigned> operands, users; // nodes
+  std::vector<unsigned> operands, users; // node numbers
   bool isDropped = false;
 };
 
@@ -56,14 +56,14 @@ private:
 
 static constexpr StringRef kSeparator = " -- ";
 
-/// Sets of ancestors are bits of all nodes for each node.
+/// The most nodes; a set of ancestors has a bit for each node.
 static constexpr size_t kMostNodes = 4096;
 
-/// More bytes, or milliseconds, than there are; sums of all nodes' fit in 64
-/// bits.
+/// Exceeds any real number of bytes or milliseconds; sums over all nodes still
+/// fit in 64 bits.
 static constexpr double kMost = 1e15;
 
-/// A number of at least 0, or a sum of such, as "[1.0; 2.0]".
+/// Reads a number of at least 0, or a sum of such numbers, as "[1.0; 2.0]".
 bool Reader::readNumber(StringRef name, StringRef text, double &number) {
   llvm::SmallVector<StringRef, 2> terms;
   StringRef rest = text.trim();
@@ -115,8 +115,8 @@ bool Reader::readAttributes(StringRef text, Node &node) {
   return true;
 }
 
-/// `id -- description -- attributes[ -- stage_id=2]`; a description may hold
-/// anything, so the attributes are looked for from the end.
+/// Reads `id -- description -- attributes[ -- stage_id=2]`. Since a description
+/// may hold anything, the attributes are searched from the end.
 bool Reader::readNode(StringRef text) {
   auto [id, rest] = text.split(kSeparator);
   auto [description, attributes] = rest.rsplit(kSeparator);
@@ -209,7 +209,8 @@ static void dropEnds(std::vector<Node> &nodes) {
   }
 }
 
-/// Nodes after their operands; fewer than there are if they go in a circle.
+/// Sorts nodes topologically; the result has fewer nodes if the graph has a
+/// cycle.
 static std::vector<unsigned> sortNodes(const std::vector<Node> &nodes) {
   std::vector<unsigned> missing, order;
   for (const Node &node : nodes)
@@ -224,7 +225,7 @@ static std::vector<unsigned> sortNodes(const std::vector<Node> &nodes) {
   return order;
 }
 
-/// Each node's number of ancestors.
+/// Returns each node's number of ancestors.
 static std::vector<unsigned>
 countAncestors(const std::vector<Node> &nodes,
                const std::vector<unsigned> &sorted) {
@@ -241,7 +242,7 @@ countAncestors(const std::vector<Node> &nodes,
   return counts;
 }
 
-/// All nodes but those that are dropped, in the order of layers.
+/// Returns all nodes except the dropped ones, in the order of layers.
 static std::vector<unsigned> orderLayers(const std::vector<Node> &nodes,
                                          const std::vector<unsigned> &sorted) {
   std::vector<unsigned> counts = countAncestors(nodes, sorted);
@@ -276,7 +277,7 @@ static std::vector<unsigned> orderLayers(const std::vector<Node> &nodes,
 // The model
 //===----------------------------------------------------------------------===//
 
-/// Bytes that cross the cut after each layer.
+/// Returns the bytes that cross the cut after each layer.
 static std::vector<double>
 sumCrossingBytes(const std::vector<Node> &nodes,
                  const std::vector<unsigned> &order) {
@@ -294,7 +295,8 @@ sumCrossingBytes(const std::vector<Node> &nodes,
   return bytes;
 }
 
-/// Of the graph and its sizes: what is measured anew leaves it as it is.
+/// Returns a digest of the graph and its sizes; new measurements don't change
+/// it.
 static std::string digestGraph(const std::vector<Node> &nodes) {
   llvm::SHA256 hash;
   for (const Node &node : nodes) {
@@ -330,7 +332,7 @@ static LayerModel makeModel(const std::vector<Node> &nodes,
     layer.crossingBytes = crossing[at] / samples;
     model.layers.push_back(std::move(layer));
   }
-  // A profile doesn't say how its model is trained. Adam has two.
+  // A profile doesn't say how its model is trained. Adam has two states.
   model.optimizerStates = 2;
   return model;
 }

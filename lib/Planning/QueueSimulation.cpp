@@ -11,11 +11,11 @@ using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
 namespace {
-/// How far a queue has come.
+/// The progress of a queue.
 struct QueueState {
   size_t next = 0;
-  bool isRunning = false; ///< what comes next has begun
-  double left = 0;        ///< seconds of it, were its channel its own
+  bool isRunning = false; ///< its next work has begun
+  double left = 0; ///< remaining seconds, if it had its channel to itself
   double begin = 0;
 };
 
@@ -56,13 +56,13 @@ private:
   llvm::ArrayRef<std::vector<QueuedWork>> queues;
   const StoreRates &store;
   std::vector<QueueState> states;
-  llvm::DenseMap<int64_t, bool> happened; ///< of events that are recorded
+  llvm::DenseMap<int64_t, bool> happened; ///< for events that are recorded
   double now = 0;
   SpillRun result;
 };
 } // namespace
 
-/// Of the work alone; adds it to the sums.
+/// Returns the seconds of the work alone, and adds them to the sums.
 double QueueSimulator::countSeconds(const QueuedWork &work) {
   auto bytes = static_cast<double>(work.what.bytes);
   switch (work.kind) {
@@ -90,7 +90,8 @@ double QueueSimulator::countSeconds(const QueuedWork &work) {
   llvm_unreachable("all kinds are listed");
 }
 
-/// Records and awaits take no time. Whether something has happened.
+/// Executes a record or an await, which take no time. Returns whether something
+/// has happened.
 bool QueueSimulator::step(size_t number) {
   QueueState &state = states[number];
   if (state.isRunning || state.next == queues[number].size())
@@ -114,7 +115,7 @@ bool QueueSimulator::step(size_t number) {
   return true;
 }
 
-/// Whether anything is under way then.
+/// Begins what can begin. Returns whether anything is under way then.
 bool QueueSimulator::beginWhatCan() {
   bool changes = true;
   while (changes) {
@@ -127,8 +128,8 @@ bool QueueSimulator::beginWhatCan() {
                       [](const QueueState &state) { return state.isRunning; });
 }
 
-/// What part of a queue's work is done in a second: transfers that go through
-/// one channel at the same time each have a part of it.
+/// Returns the share of a queue's work that is done per second: transfers that
+/// go through one channel at the same time share it.
 double QueueSimulator::getPace(size_t number) const {
   QueuedWork::Kind kind = getWork(number).kind;
   if (kind == QueuedWork::compute)
@@ -145,7 +146,7 @@ double QueueSimulator::getPace(size_t number) const {
   return 1 / users;
 }
 
-/// To when something ends.
+/// Advances to the next time at which something ends.
 void QueueSimulator::advance() {
   std::vector<double> paces(queues.size(), 0);
   double seconds = -1;

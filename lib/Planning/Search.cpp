@@ -15,15 +15,15 @@ using llvm::ArrayRef;
 /// improved. With these numbers the search of a large cluster takes seconds.
 static constexpr size_t kJudged = 48;
 static constexpr size_t kImproved = 4;
-/// Work of each improvement, in estimates.
+/// The work of each improvement, in estimates.
 static constexpr int64_t kBudget = 100000;
-/// Plans that take so many times as long aren't improved.
+/// Plans that take longer than the best one by this factor aren't improved.
 static constexpr double kHopeless = 1.2;
 /// How often the best plan is changed at random and improved again, and the
 /// work after which that ends.
 static constexpr unsigned kPerturbations = 100;
 static constexpr int64_t kMostWork = 2000000;
-/// Numbers of micro-batches that are searched to the end.
+/// The numbers of micro-batches that are searched completely.
 static constexpr size_t kMostSearches = 3;
 
 //===----------------------------------------------------------------------===//
@@ -43,7 +43,7 @@ static void numberDevices(ArrayRef<DeviceSet> devices, const Cluster &cluster,
         planned.devices.push_back(next[part.machine]++);
 }
 
-/// These layers, the model's part of this number.
+/// Makes the part with this number from the layers of a stage.
 static PlannedPart makePart(const StageCosts &costs, const Stage &stage,
                             int64_t number) {
   Station station = costs.getStation(stage);
@@ -57,7 +57,7 @@ static PlannedPart makePart(const StageCosts &costs, const Stage &stage,
   return part;
 }
 
-/// Without stages.
+/// Makes a plan without stages.
 static PipelinePlan makePlan(const StageCosts &costs) {
   PipelinePlan plan;
   plan.model = costs.getModel().digest;
@@ -169,7 +169,7 @@ PipelinePlan mlir::hfta::planning::describePlan(const StageCosts &costs,
 // The search
 //===----------------------------------------------------------------------===//
 
-/// Seeds by increasing latency.
+/// Returns seeds by ascending latency.
 static std::vector<Candidate> findSeeds(Judge &judge, size_t judged,
                                         size_t count) {
   CandidatePool pool(judge);
@@ -179,8 +179,8 @@ static std::vector<Candidate> findSeeds(Judge &judge, size_t judged,
   return pool.takeBest(judged, count);
 }
 
-/// The best plan for one number of micro-batches; one that doesn't fit if none
-/// does.
+/// Returns the best plan for one number of micro-batches, or one that doesn't
+/// fit if none does.
 static Candidate search(const StageCosts &costs) {
   Judge judge(costs);
   Candidate best;
@@ -196,8 +196,8 @@ static Candidate search(const StageCosts &costs) {
       keepBetter(std::move(seed));
   if (!best.fits())
     return best;
-  // Out of the valley that the best seed lies in. Equal inputs draw equal
-  // numbers.
+  // Perturbations leave the local optimum of the best seed. Equal inputs draw
+  // equal numbers.
   std::mt19937 random(1);
   for (unsigned i = 0; i < kPerturbations && judge.getWork() < kMostWork; ++i) {
     Candidate other = judge.judge(perturb(costs, best.stages, random));
@@ -207,14 +207,14 @@ static Candidate search(const StageCosts &costs) {
   return best;
 }
 
-/// The numbers of micro-batches that are asked for. Of many, those of which a
+/// Returns the requested numbers of micro-batches; of many, those for which a
 /// few seeds are the best.
 static std::vector<int64_t> chooseMicroBatches(const LayerModel &model,
                                                const Cluster &cluster,
                                                const PlanRequest &request) {
   if (request.microBatches != 0)
     return {request.microBatches};
-  // Where nothing fits, small micro-batches need least memory.
+  // Where nothing fits, small micro-batches need the least memory.
   std::vector<std::pair<double, int64_t>> counts;
   for (int64_t count = 1; count <= request.batch; ++count) {
     if (request.batch % count != 0 || count < request.groups)

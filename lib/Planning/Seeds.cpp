@@ -15,9 +15,9 @@ using llvm::SmallVector;
 // One and two stages
 //===----------------------------------------------------------------------===//
 
-/// Numbers of devices that are tried where there are many.
+/// The most numbers of devices that are tried.
 static constexpr int64_t kMostCounts = 64;
-/// Cuts that are tried where there are many.
+/// The most cuts that are tried.
 static constexpr int64_t kMostCuts = 128;
 
 static void addOneStage(const StageCosts &costs, CandidatePool &pool) {
@@ -37,7 +37,7 @@ static void addTwoStages(const StageCosts &costs, CandidatePool &pool) {
   if (last == 0 || devices == 1)
     return;
   for (int64_t count : sampleRange(1, devices - 1, devices / 2, kMostCounts))
-    // Nothing is used in part yet, to which devices could be appended.
+    // No machine is partly used yet, so that devices can't be appended.
     for (Placement placement : {Placement::fresh, Placement::scatter}) {
       FreeDevices free(cluster.devices);
       DeviceSet front = free.take(count, placement);
@@ -54,36 +54,36 @@ static void addTwoStages(const StageCosts &costs, CandidatePool &pool) {
 
 namespace {
 
-/// For an order of the devices, a number of stages and a bound on the time
-/// between micro-batches: the plan in which the first micro-batch is soon at
-/// the last stage and the last one soon back, each stage on devices that follow
-/// each other. From the last stage to the first, so that it is known what comes
-/// after.
+/// Plans chains of stages for an order of the devices, a number of stages and a
+/// bound on the time between micro-batches: the plan in which the first
+/// micro-batch is soonest at the last stage and the last one soonest back, with
+/// consecutive devices for each stage. It goes from the last stage to the
+/// first, so that all later stages are known.
 class ChainPlanner {
 public:
   ChainPlanner(const StageCosts &costs, Placement placement,
                ArrayRef<int32_t> machines);
 
   /// Adds plans that need at most `mostPace` seconds between two micro-batches
-  /// of a stage or link, for all numbers of stages that are small. Gives the
-  /// greatest pace of them, or nothing if there are none.
+  /// of a stage or link, for all small numbers of stages. Returns their
+  /// greatest pace, or nothing if there are none.
   std::optional<double> addPlans(double mostPace, CandidatePool &pool);
 
 private:
-  /// What stages on these devices cost.
+  /// The costs of a stage on a range of devices.
   struct Place {
     DeviceSet devices;
-    double share = 1;     // of a micro-batch that each device computes
-    double paceShare = 1; // of the time between micro-batches
-    double reduceStart = 0, reduceRate = 0; // seconds, and a byte
+    double share = 1;     // part of a micro-batch that each device computes
+    double paceShare = 1; // part of the time between micro-batches
+    double reduceStart = 0, reduceRate = 0; // seconds, and seconds per byte
   };
 
-  /// Of the stages from a cut on, on the devices from a slot on, in seconds.
+  /// The stages from a cut on, on the devices from a slot on, in seconds.
   struct State {
     double forward = std::numeric_limits<double>::infinity();
     double backward = 0;
-    /// From the last micro-batch's backward in the last stage to the last
-    /// all-reduce.
+    /// The time from the last micro-batch's backward in the last stage to the
+    /// last all-reduce.
     double end = 0;
     int32_t cut = -1, slot = -1; // where the first of them ends
 
@@ -107,7 +107,7 @@ private:
   double addPlan(int64_t length, int64_t slot, CandidatePool &pool);
 
   const StageCosts &costs;
-  /// Layers before which a stage may begin, and the end of all.
+  /// Layers before which a stage may begin, and the number of layers.
   SmallVector<int64_t, 64> cuts;
   int64_t slots = 0;
   std::vector<Place> places;
@@ -117,7 +117,7 @@ private:
 
 } // namespace
 
-/// Numbers that keep one run of the programming under a few million steps.
+/// Limits that keep one run of dynamic programming under a few million steps.
 static constexpr int64_t kMostChainCuts = 48;
 static constexpr int64_t kMostSlots = 32;
 
@@ -131,8 +131,8 @@ ChainPlanner::ChainPlanner(const StageCosts &costs, Placement placement,
                                    static_cast<int64_t>(cuts.size()) - 1});
 }
 
-/// All cuts; of many, from each run of layers with an equal share of the time
-/// the one that least crosses.
+/// Selects all cuts; if there are many, the cut that the fewest bytes cross in
+/// each run of layers with an equal share of the time.
 void ChainPlanner::selectCuts() {
   int64_t layers = costs.getLayerCount();
   cuts.push_back(0);
@@ -154,7 +154,8 @@ void ChainPlanner::selectCuts() {
   cuts.push_back(layers);
 }
 
-/// Devices that are dealt together, so that there aren't too many.
+/// Groups devices into slots that are assigned together, so that there aren't
+/// too many.
 void ChainPlanner::makeSlots(Placement placement, ArrayRef<int32_t> machines) {
   const Cluster &cluster = costs.getCluster();
   int64_t devices = cluster.getDeviceCount();
@@ -195,7 +196,8 @@ void ChainPlanner::fillPlace(Place &place) {
       costs.getAllReduceTime(place.devices, 1) - place.reduceStart;
 }
 
-/// From a stage on the slots from `begin` to `end` that ends at `cut`.
+/// Returns the link from a stage on the slots from `begin` to `end` that ends
+/// at `cut`.
 Station ChainPlanner::getLink(int64_t length, int64_t cut, int64_t begin,
                               int64_t end) {
   if (cut + 1 == static_cast<int64_t>(cuts.size()))
@@ -213,7 +215,7 @@ double ChainPlanner::getLinkPace(const Station &link) const {
          link.lanes;
 }
 
-/// Stages that end at `cut`, on the slots from `begin` to `end`.
+/// Prepends stages that end at `cut`, on the slots from `begin` to `end`.
 void ChainPlanner::prepend(int64_t length, int64_t cut, int64_t begin,
                            int64_t end, double mostPace) {
   Station link = getLink(length, cut, begin, end);
@@ -247,7 +249,7 @@ void ChainPlanner::prepend(int64_t length, int64_t cut, int64_t begin,
   }
 }
 
-/// The plan on the devices from `slot` on; gives its pace.
+/// Adds the plan on the devices from `slot` on, and returns its pace.
 double ChainPlanner::addPlan(int64_t length, int64_t slot,
                              CandidatePool &pool) {
   double pace = 0;
@@ -281,14 +283,14 @@ std::optional<double> ChainPlanner::addPlans(double mostPace,
             prepend(length, cut, begin, end, mostPace);
   std::optional<double> pace;
   for (int64_t length = 1; length < lengths; ++length)
-    // On all devices, and without some of the first.
+    // Plans use all devices, or leave out some of the first.
     for (int64_t slot = 0; slot < slots; ++slot)
       if (getState(length, 0, slot).exists())
         pace = std::max(pace.value_or(0), addPlan(length, slot, pool));
   return pace;
 }
 
-/// Lowers the bound step by step below what plans have needed.
+/// Lowers the bound step by step below what earlier plans have needed.
 static void addChainsInOrder(ChainPlanner &planner, double mostPace,
                              CandidatePool &pool) {
   constexpr double kStep = 0.96;
@@ -315,7 +317,7 @@ static void addChains(const StageCosts &costs, double leastEstimate,
     ChainPlanner backwards(costs, Placement::fresh, order);
     addChainsInOrder(backwards, mostPace, pool);
   }
-  // Scattered, machines of one device are in the same order.
+  // When scattered, machines of one device are in the same order.
   if (llvm::all_of(machines, [](int64_t count) { return count == 1; }))
     return;
   ChainPlanner scattered(costs, Placement::scatter, order);

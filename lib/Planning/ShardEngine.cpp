@@ -1,4 +1,4 @@
-//===- ShardEngine.cpp - What happens when on several devices -------------===//
+//===- ShardEngine.cpp - The events on several devices --------------------===//
 
 #include "ShardEngine.h"
 
@@ -30,7 +30,7 @@ ShardTimes::ShardTimes(const MultiModelWorkload &workload)
 }
 
 //===----------------------------------------------------------------------===//
-// What is to be seen
+// Queries
 //===----------------------------------------------------------------------===//
 
 ShardEngine::ShardEngine(const ShardTimes &times, bool reusesShards)
@@ -85,7 +85,7 @@ const ShardUnit &ShardEngine::getNextUnit(unsigned model) const {
   return units[models[model].begun % static_cast<int64_t>(units.size())];
 }
 
-/// The place with the shard of the model's next unit, or -1.
+/// Returns the place with the shard of the model's next unit, or -1.
 int ShardEngine::findPlace(unsigned model, unsigned device) const {
   if (!isReusing || !hasUnits(model))
     return -1;
@@ -126,7 +126,7 @@ std::vector<int64_t> ShardEngine::getKey(unsigned asking) const {
             isBuffered ? 0 : std::max<Ticks>(device.evicted - now, 0)};
     if (!isReusing)
       continue;
-    // Which place is which counts only beside the one that is in use.
+    // Only whether it is the place in use matters, not the place's number.
     part.push_back(hasNext && device.nextPlace == device.place);
     for (int side : {device.place, 1 - device.place}) {
       const Place &place = device.places[side];
@@ -147,7 +147,7 @@ std::vector<int64_t> ShardEngine::getKey(unsigned asking) const {
 }
 
 //===----------------------------------------------------------------------===//
-// What happens
+// Events
 //===----------------------------------------------------------------------===//
 
 void ShardEngine::answer(unsigned number, unsigned model) {
@@ -172,7 +172,7 @@ void ShardEngine::answer(unsigned number, unsigned model) {
     idle.erase(found);
 }
 
-/// The unit that was fetched.
+/// Begins the unit that was fetched.
 void ShardEngine::begin(unsigned number) {
   Device &device = devices[number];
   Model &model = models[device.next];
@@ -186,7 +186,7 @@ void ShardEngine::begin(unsigned number) {
   device.end = now + ticks.compute;
   device.mayBeAsked = true;
   lastEnd = std::max(lastEnd, device.end);
-  // No other device sees the shard before this unit has ended.
+  // No other device reads the shard before this unit has ended.
   if (unit.changesShard())
     device.places[device.place].version = ++model.versions[unit.shard];
   model.runs = number;
@@ -214,7 +214,7 @@ void ShardEngine::end(unsigned number) {
     idle.insert(llvm::lower_bound(idle, model), model);
 }
 
-/// Whether any has begun.
+/// Begins units. Returns whether any has begun.
 bool ShardEngine::beginUnits() {
   bool hasBegun = false;
   for (auto [number, device] : llvm::enumerate(devices)) {
@@ -226,7 +226,7 @@ bool ShardEngine::beginUnits() {
   return hasBegun;
 }
 
-/// Devices that have nothing to do come first.
+/// Finds a device to ask about; devices that have nothing to do come first.
 unsigned ShardEngine::findAsking() const {
   unsigned asking = kNone;
   for (auto [number, device] : llvm::enumerate(devices)) {
@@ -242,7 +242,8 @@ unsigned ShardEngine::findAsking() const {
   return asking;
 }
 
-/// To when something happens. Whether anything does.
+/// Advances to the next time at which something happens. Returns whether
+/// anything does.
 bool ShardEngine::goOn() {
   std::optional<Ticks> next;
   auto happens = [&](Ticks at) { next = next ? std::min(*next, at) : at; };

@@ -1,13 +1,13 @@
-//===- ShardEngine.h - What happens when on several devices -----*- C++ -*-===//
+//===- ShardEngine.h - The events on several devices ------------*- C++ -*-===//
 //
-// The loop of events of several models' units on several devices. It stops
-// wherever a device may be given a unit, and goes on with the answer, so that
-// a scheduler drives it from outside and a search can copy it and go on in
+// The event loop of several models' units on several devices. It stops wherever
+// a device may be given a unit, and continues with the answer, so that a
+// scheduler can drive it from outside, and a search can copy it and continue in
 // several ways.
 //
-// It is no Simulation of Simulator.h, of which the bytes of a message and its
-// channel are known beforehand: here both depend on the device that a unit is
-// given to, and on what that holds then.
+// It doesn't use Simulation of Simulator.h, which needs to know the bytes and
+// the channel of a message beforehand: here both depend on the device that a
+// unit is given to, and on what that device holds then.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_PLANNING_SHARDENGINE_H
@@ -24,7 +24,7 @@ struct ShardTimes {
   struct Unit {
     Ticks compute = 0;
     Ticks eviction = 0;
-    Ticks before = 0; ///< what the mini-batch's units before it take
+    Ticks before = 0; ///< the time of the earlier units of the mini-batch
   };
   struct Model {
     std::vector<Unit> units;
@@ -45,21 +45,21 @@ class ShardEngine final : public SchedulingState {
 public:
   ShardEngine(const ShardTimes &times, bool reusesShards);
 
-  /// Goes on until a device may be given a unit, and returns it. kNone: nothing
-  /// more happens.
+  /// Continues until a device may be given a unit, and returns the device.
+  /// kNone: nothing more happens.
   unsigned advance();
-  /// What the device that advance() has returned is given.
+  /// Gives a model's unit to the device that advance() has returned.
   void answer(unsigned device, unsigned model);
 
   Ticks getNow() const { return now; }
-  /// When the last unit that has begun ends.
+  /// Returns when the last of the units that have begun ends.
   Ticks getLastEnd() const { return lastEnd; }
   int64_t getReadBytes() const { return readBytes; }
   int64_t getBegun(unsigned model) const { return models[model].begun; }
-  /// Where units are noted; null: nowhere.
+  /// Sets the list that records units; null: they aren't recorded.
   void setTrace(std::vector<ScheduledUnit> *units) { trace = units; }
-  /// All that what comes next depends on, with times from now on; equal ones,
-  /// whichever device is which, have equal continuations.
+  /// Returns all that the future depends on, with times relative to now. Equal
+  /// keys have equal futures, even if devices have changed places.
   std::vector<int64_t> getKey(unsigned asking) const;
 
   unsigned getModelCount() const override { return models.size(); }
@@ -93,7 +93,7 @@ public:
   }
 
 private:
-  /// A shard in a device's memory; an older version is of no use.
+  /// A shard in a device's memory; an outdated version is useless.
   struct Place {
     unsigned model = kNone;
     int64_t shard = 0;
@@ -101,19 +101,19 @@ private:
   };
   struct Device {
     unsigned running = kNone, last = kNone;
-    Ticks end = 0; ///< of what runs
+    Ticks end = 0; ///< when the running unit ends
     unsigned next = kNone;
-    Interval fetch;         ///< of what is next
-    int64_t fetchBytes = 0; ///< of what is next
+    Interval fetch;         ///< when the next unit is fetched
+    int64_t fetchBytes = 0; ///< bytes of that fetch
     int nextPlace = 0, place = 0;
     Ticks evicted = 0;           ///< when the last bytes have left
     bool mayBeAsked = true;      ///< since it last had no answer
-    std::array<Place, 2> places; ///< one without double buffering
+    std::array<Place, 2> places; ///< just one without double buffering
   };
   struct Model {
     int64_t begun = 0;             ///< units
-    unsigned runs = kNone;         ///< on this device
-    std::vector<int64_t> versions; ///< of each shard
+    unsigned runs = kNone;         ///< the device that runs it
+    std::vector<int64_t> versions; ///< by shard
   };
 
   bool hasUnits(unsigned model) const { return getUnitsLeft(model) > 0; }

@@ -1,4 +1,4 @@
-//===- ShardScheduler.cpp - Which model a device serves next --------------===//
+//===- ShardScheduler.cpp - The choice of a device's next model -----------===//
 
 #include "Hfta/Planning/ShardScheduler.h"
 #include "Lookahead.h"
@@ -28,8 +28,8 @@ llvm::StringRef planning::getName(SchedulerKind kind) {
   llvm_unreachable("all kinds are listed");
 }
 
-/// The first of the candidates with the greatest rank, or kNone: the device's
-/// own model, then the idle ones.
+/// Returns the first candidate with the greatest rank, or kNone. The candidates
+/// are the device's own model, then the idle ones.
 template <typename Rank>
 static unsigned findGreatest(const SchedulingState &state, unsigned device,
                              const Rank &getRank) {
@@ -44,9 +44,9 @@ static unsigned findGreatest(const SchedulingState &state, unsigned device,
 
 namespace {
 
-/// HYDRA's loop (github.com/knagrecha/hydra): of those that are idle and the
-/// one that the device runs, the one with the longest remaining time, as soon
-/// as a unit begins; equal ones leave the device its own.
+/// Follows HYDRA's loop (github.com/knagrecha/hydra): as soon as a unit begins,
+/// it picks the model with the longest remaining time among the idle ones and
+/// the one that the device runs; in case of a tie the device keeps its own.
 class HydraScheduler final : public ShardScheduler {
 public:
   explicit HydraScheduler(bool isBatchwise) : isBatchwise(isBatchwise) {}
@@ -95,15 +95,15 @@ private:
   std::mt19937_64 random{1};
 };
 
-/// Ours. Longest remaining time first, but
-/// - where reading costs time, a device stays with its model while that is no
-///   more than a mini-batch behind the longest, or than what reading takes of
-///   one;
-/// - what a device holds isn't read again, and of equal models it takes the
-///   one whose shard it holds;
-/// - what needs no reading isn't chosen ahead, as until the device is free
-///   other models may come back;
-/// - the last units are looked through (Lookahead.h).
+/// Our scheduler. It picks the longest remaining time first, but
+/// - where reading costs time, a device stays with its model while that model's
+///   remaining time is shorter than the longest by at most a mini-batch and at
+///   most the time of reading one;
+/// - what a device holds isn't read again, and among equal models the device
+///   takes the one whose shard it holds;
+/// - a unit that needs no reading isn't chosen ahead, as other models may
+///   become available until the device is free;
+/// - the last units are decided by lookahead (Lookahead.h).
 class LongestScheduler final : public ShardScheduler {
 public:
   unsigned choose(const SchedulingState &state, unsigned device) override;
@@ -112,7 +112,7 @@ public:
 
 } // namespace
 
-/// The device's model while it is near enough to the longest one.
+/// Returns the device's model while it is near enough to the longest one.
 static unsigned chooseLongest(const SchedulingState &state, unsigned device) {
   unsigned best = findGreatest(state, device, [&](unsigned model) {
     return std::make_pair(state.getRemaining(model),

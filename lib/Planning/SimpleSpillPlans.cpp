@@ -9,7 +9,7 @@
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
-/// How many of a list's prefixes are tried.
+/// The most prefixes of a list that are tried.
 static constexpr size_t kMostPrefixes = 64;
 
 namespace {
@@ -51,8 +51,8 @@ std::vector<Keep> SimplePlanner::keepAll(Keep keep) const {
   return values;
 }
 
-/// What a backward reads, the largest first, or that which costs the least time
-/// a byte to compute again.
+/// Sorts the values that a backward reads: the largest first, or those first
+/// that cost the least time per byte to recompute.
 std::vector<int64_t> SimplePlanner::sortValues(bool largestFirst) const {
   std::vector<int64_t> order;
   for (size_t value = 0; value < model.values.size(); ++value)
@@ -70,7 +70,7 @@ std::vector<int64_t> SimplePlanner::sortValues(bool largestFirst) const {
   return order;
 }
 
-/// What others need is saved, and what can't be computed again.
+/// Saves the values that others need, and those that can't be recomputed.
 void SimplePlanner::makeValid(SpillPlan &plan) const {
   for (bool isValid = false; !isValid;) {
     isValid = true;
@@ -131,7 +131,7 @@ std::vector<SpillPlan> SimplePlanner::make() {
     if (recomputes)
       addPrefixes(sortValues(/*largestFirst=*/false), Keep::recompute);
   }
-  // Groups of so many blocks: one has √n of them.
+  // Tries groups of `size` blocks each; one of these sizes gives √n groups.
   for (int64_t size = 1; recomputes && size <= count; ++size)
     if (size == 1 ||
         (count + size - 1) / size != (count + size - 2) / (size - 1))

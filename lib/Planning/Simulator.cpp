@@ -62,8 +62,9 @@ Ticks SimulationResult::getIdle(unsigned queue) const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The processors of a machine and what runs on them. All that runs advances
-/// at the same rate; `clock` is how far something that had always run would be.
+/// The processors of a machine and what runs on them. Everything that runs
+/// advances at the same rate; `clock` is the progress of an action that had
+/// always been running.
 class Processors {
 public:
   explicit Processors(int64_t count) : count(count) {}
@@ -73,17 +74,17 @@ public:
       clock = std::min(clock + slowDown(now - last), running.begin()->first);
     last = now;
   }
-  /// Both after `advance`.
+  /// Begins an action; call advance first.
   void begin(unsigned action, Ticks work) {
     running.insert({clock + work, action});
   }
-  /// When the next action ends if nothing else begins before.
+  /// Returns when the next action ends if nothing else begins before.
   std::optional<Ticks> getNextEnd() const {
     if (running.empty())
       return std::nullopt;
     return last + stretch(running.begin()->first - clock);
   }
-  /// At the time that `getNextEnd` gave: what ends then.
+  /// Ends the actions that end at the time that `getNextEnd` returned.
   void end(Ticks now, llvm::SmallVectorImpl<unsigned> &ended) {
     clock = running.begin()->first;
     last = now;
@@ -92,7 +93,7 @@ public:
       running.erase(running.begin());
     }
   }
-  /// When a running action would end if it had a processor for itself.
+  /// Returns when a running action would end if it had a processor of its own.
   Ticks getLeastEnd(unsigned action, Ticks now) const {
     for (auto [end, running] : running)
       if (running == action)
@@ -120,7 +121,8 @@ private:
 
   int64_t count;
   Ticks clock = 0, last = 0;
-  std::set<std::pair<Ticks, unsigned>> running; ///< by the clock at their end
+  /// The running actions, sorted by the clock at their end.
+  std::set<std::pair<Ticks, unsigned>> running;
 };
 } // namespace
 
@@ -132,8 +134,9 @@ namespace {
 struct Event {
   Ticks time;
   bool isMessage;  ///< a message arrives, or the first action of a machine ends
-  unsigned number; ///< of the message, or machine
-  uint64_t version; ///< of the machine's plan when this was foreseen
+  unsigned number; ///< number of the message, or machine
+  /// Version of the machine's plan when this event was predicted.
+  uint64_t version;
 
   bool operator>(const Event &other) const {
     return std::tie(time, isMessage, number, version) >
@@ -142,10 +145,10 @@ struct Event {
 };
 
 struct MessageState {
-  size_t missing = 0; ///< actions that still have to end before it is sent
-  size_t unread = 0;  ///< actions that have it as an input and haven't ended
-  bool isReleased = false;               ///< whether its place is free again
-  unsigned before = kNone, next = kNone; ///< in the same place
+  size_t missing = 0;      ///< actions that must end before it is sent
+  size_t unread = 0;       ///< actions with this input that haven't ended
+  bool isReleased = false; ///< whether its place is free again
+  unsigned before = kNone, next = kNone; ///< messages in the same place
   llvm::SmallVector<unsigned, 2> readers;
 };
 
@@ -156,13 +159,14 @@ struct ActionState {
 };
 
 struct QueueState {
-  size_t next = 0; ///< in its list
+  size_t next = 0; ///< index in its list
   bool isRunning = false;
 };
 
 struct ChannelState {
   bool isBusy = false;
-  /// What may be sent, by the time of which it is so, then by number.
+  /// Messages that can be sent, sorted by the time since when they can, then by
+  /// number.
   std::set<std::pair<Ticks, unsigned>> waiting;
 };
 
@@ -208,7 +212,7 @@ private:
 
   void connect();
   void handle(const Event &event);
-  /// All that an action needs is there.
+  /// All inputs of the action have arrived.
   void wake(unsigned action) {
     if (!choose)
       readyQueues.insert(plan.actions[action].queue);
@@ -244,7 +248,7 @@ private:
 };
 } // namespace
 
-/// Who waits for whom.
+/// Connects actions and messages with those that wait for them.
 void Engine::connect() {
   for (auto [number, action] : llvm::enumerate(plan.actions)) {
     actions[number].missing = action.after.size() + action.messages.size();
@@ -277,7 +281,7 @@ void Engine::connect() {
 SimulationResult Engine::run() {
   do {
     beginMessages();
-    // What takes no time ends before anything else begins.
+    // Whatever takes no time ends before anything else begins.
     while (!events.empty() && events.top().time == now) {
       Event event = events.top();
       events.pop();
@@ -342,7 +346,7 @@ void Engine::endMessage(unsigned message) {
     release(message);
 }
 
-/// One of its readers has ended.
+/// One of the message's readers has ended.
 void Engine::read(unsigned message) {
   if (--messages[message].unread == 0)
     release(message);
@@ -355,12 +359,12 @@ void Engine::release(unsigned message) {
     submit(next);
 }
 
-/// All that a message is made of is there, or now its place is too.
+/// All actions that send the message have ended, or now its place is free too.
 void Engine::submit(unsigned message) {
   unsigned channel = plan.messages[message].channel;
   readyChannels.insert(channel);
   if (plan.channels[channel].isOrdered) {
-    // Where it stands was decided when it was sent.
+    // Its place in the order was decided when it was submitted.
     for (auto [time, waiting] : channels[channel].waiting)
       if (waiting == message)
         return;
@@ -401,7 +405,7 @@ Ticks Engine::getDuration(unsigned message) const {
   return toTicks(seconds);
 }
 
-/// Whether any has begun.
+/// Begins actions. Returns whether any has begun.
 bool Engine::beginActions() {
   bool hasBegun = false;
   if (choose)
@@ -418,7 +422,7 @@ bool Engine::beginActions() {
   return hasBegun;
 }
 
-/// kNone: none can begin.
+/// Returns the next action of a queue; kNone: none can begin.
 unsigned Engine::getNext(unsigned queue) const {
   if (choose)
     return (*choose)(*this, queue);
@@ -456,7 +460,7 @@ void Engine::change(llvm::ArrayRef<MemoryChange> changes, bool atEnd) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is known of the future
+// Predictions
 //===----------------------------------------------------------------------===//
 
 std::optional<Ticks> Engine::getActionEnd(unsigned action) const {

@@ -1,4 +1,4 @@
-//===- SpillNeeds.cpp - What backwards need of forwards -------------------===//
+//===- SpillNeeds.cpp - The needs of backwards from forwards --------------===//
 
 #include "SpillNeeds.h"
 

@@ -82,7 +82,7 @@ void NeighbourFinder::changeResidency(SpillPlan &plan, size_t number) {
   group = before;
 }
 
-/// A group becomes part of the one before it, or two.
+/// Merges a group with the one before it, or splits it.
 void NeighbourFinder::moveCuts(const SpillPlan &plan) {
   for (size_t number = 0; number < plan.groups.size(); ++number) {
     SpillGroup group = plan.groups[number];

@@ -1,11 +1,11 @@
-//===- SpillOptions.cpp - What a group may keep of its forward ------------===//
+//===- SpillOptions.cpp - The options of keeping values -------------------===//
 //
-// Ops are gone through from the last one to the first. What is demanded of ops
-// that are still to come is a state, and each state has all labels of which
-// none is at least as good in all respects as another one. An op of which
-// something is demanded is run again, and demands its operands, or else the
-// demanded results are kept: saving some and computing others again would need
-// both.
+// Ops are visited from the last one to the first. A state is the set of values
+// that are demanded of ops that are still to come, and each state has all
+// labels that no other one dominates, that is, is at least as good as in all
+// respects. An op with demanded results either runs again, and demands its
+// operands, or its demanded results are kept. It doesn't save some and
+// recompute others: that would cost both.
 //===----------------------------------------------------------------------===//
 
 #include "SpillOptions.h"
@@ -21,13 +21,14 @@
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
-/// Groups of so many ops are solved exactly, but for labels whose bytes or
-/// seconds are nearly the same where there are more than the number of labels.
+/// Groups of at most this many ops are solved exactly, except that labels with
+/// nearly equal bytes or seconds are merged where there are too many.
 static constexpr int64_t kExactOps = 60;
 static constexpr size_t kExactLabels = 512;
 static constexpr size_t kMostLabels = 48;
 static constexpr size_t kMostStates = 256;
-/// Of a group, for each set of what it needs from outside.
+/// The most options of a group for each set of values that it needs from
+/// outside.
 static constexpr size_t kMostOptions = 20;
 
 namespace {
@@ -51,8 +52,8 @@ struct Label {
   }
 };
 
-/// A '1' for each of the group's values that is demanded, then for each value
-/// of its first cut.
+/// The demand of a state: a '1' for each of the group's values that is
+/// demanded, then for each value of its first cut.
 using Demand = std::string;
 
 class GroupSolver {
@@ -121,8 +122,8 @@ void GroupSolver::demandValue(Demand &demand, int64_t value) const {
   demand[endValue - firstValue + (found - index.crossing[first].begin())] = '1';
 }
 
-/// Sorted by seconds, and without those that others are as good as. Of too many
-/// the best ones for each of several sizes remain.
+/// Sorts labels by seconds and removes dominated ones. If there are too many,
+/// keeps the best ones for each of several sizes.
 void GroupSolver::thin(Labels &labels, size_t most) const {
   llvm::sort(labels, [](const Label &left, const Label &right) {
     return left.getRank() < right.getRank();
@@ -141,7 +142,8 @@ void GroupSolver::thin(Labels &labels, size_t most) const {
     greatest = std::max(greatest, label.saved);
   }
   size_t sizes = most / 4;
-  // In each size the least seconds, transfers, and both; then the least bytes.
+  // For each size, keep the least seconds, transfers, and sum of both; then the
+  // least bytes.
   std::vector<std::array<const Label *, 4>> picked(sizes + 1);
   auto cost = [&](const Label &label, size_t number) {
     auto spilled = static_cast<double>(label.spilled) * secondsPerByte;
@@ -183,7 +185,7 @@ void GroupSolver::add(Demand demand, const Labels &labels, int64_t op,
   }
 }
 
-/// Saved, spilled or computed again is what states demand of an op.
+/// Saves, spills or recomputes the results that states demand of an op.
 void GroupSolver::visit(int64_t op) {
   next.clear();
   const SpillOp &made = model.ops[op];
@@ -226,7 +228,7 @@ void GroupSolver::visit(int64_t op) {
   limitStates();
 }
 
-/// Those with the cheapest labels, and with the fastest.
+/// Keeps the states with the cheapest labels, and those with the fastest.
 void GroupSolver::limitStates() {
   if (states.size() <= kMostStates)
     return;
@@ -262,7 +264,7 @@ SpillOption GroupSolver::makeOption(const Demand &demand,
     if (demand[endValue - firstValue + number] == '1')
       option.outside |= 1u << number;
   option.values.assign(endValue - firstValue, Keep::recompute);
-  // A demanded value alone is kept: to know them the way is gone once more.
+  // Only demanded values are kept; to find them, the choices are replayed.
   std::vector<bool> isDemanded = isForBackward;
   std::map<int64_t, Keep> chosen;
   for (int32_t at = label.choice; at >= 0; at = choices[at].before)
@@ -301,7 +303,7 @@ std::vector<SpillOption> GroupSolver::solve() {
 // Equal groups
 //===----------------------------------------------------------------------===//
 
-/// Equal for groups that have the same options.
+/// Returns a signature that is equal for groups with the same options.
 SpillOptions::Signature SpillOptions::describe(int64_t first, int64_t end,
                                                uint32_t keptForOthers) const {
   int64_t firstOp = model.getFirstOp(first);
@@ -327,7 +329,8 @@ SpillOptions::Signature SpillOptions::describe(int64_t first, int64_t end,
          value < index.firstValues[op + 1]; ++value)
       signature.push_back(model.values[value].bytes);
   }
-  // Behind the ops, so that no other group's numbers are taken for these.
+  // These come after the ops, so that no other group's numbers are mistaken for
+  // them.
   for (int64_t block = first; block < end; ++block)
     for (int64_t value : model.blocks[block].backwardReads)
       describeValue(value);

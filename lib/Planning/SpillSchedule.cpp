@@ -15,28 +15,31 @@ using namespace mlir::hfta::planning;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What tasks touch: a value of one micro-batch, a group's parameters, …
+/// An object that tasks use: a value of one micro-batch, a group's parameters,
+/// …
 struct Object {
   int64_t span = -1; ///< the last one; -1: none yet
   bool isDirty = false;
 };
 
-/// How a task touches an object.
+/// How a task uses an object.
 struct Use {
   bool writes = false;
-  /// It isn't in memory between its last use and this one, unless the tasks
-  /// follow each other.
+  /// Whether it leaves memory between its last use and this one, unless the
+  /// tasks follow each other.
   bool isAfterGap = false;
-  bool isInStore = false; ///< where it has no use before this one
+  bool isInStore = false; ///< where it lies if it has no earlier use
 };
 
-/// A group of the plan with what its tasks take and touch.
+/// A group of the plan with the costs of its tasks and the objects that they
+/// use.
 struct GroupFacts {
   SpillNeeds needs;
   double forward = 0, backward = 0, update = 0;
   int64_t trained = 0, frozen = 0, shared = 0, gradients = 0, state = 0;
-  int64_t saved = 0, spilled = 0; ///< of what no later group reads
-  /// Own values that later groups read, and others' that its forward reads.
+  int64_t saved = 0, spilled = 0; ///< bytes that no later group reads
+  /// Its own values that later groups read, and values of other groups that its
+  /// forward reads.
   llvm::SmallVector<int64_t, 4> leaving, entering;
 };
 } // namespace
@@ -78,12 +81,12 @@ private:
   SpillSchedule &schedule;
   std::vector<GroupFacts> facts;
   std::vector<int64_t> groupsOfBlocks;
-  /// Of each value: the last group that has used it, from forward to backward.
+  /// For each value, the last group that has used it, from forward to backward.
   std::vector<int64_t> lastUsers;
   int64_t turn = 0, copies = 0, turns = 1;
-  std::vector<Object> values, gradientsOfValues;  ///< micro-batches of each
-  std::vector<Object> saved, spilled, recomputed; ///< the same, of groups
-  std::vector<Object> trained, frozen, gradients, state; ///< of groups
+  std::vector<Object> values, gradientsOfValues;  ///< by value and micro-batch
+  std::vector<Object> saved, spilled, recomputed; ///< by group and micro-batch
+  std::vector<Object> trained, frozen, gradients, state; ///< by group
 };
 } // namespace mlir::hfta::planning
 
@@ -154,7 +157,8 @@ void ScheduleBuilder::useParameters(int64_t group, bool writes,
   if (plan.groups[group].residency >= Residency::parameters)
     return;
   const GroupFacts &one = facts[group];
-  // A step of one turn ends with the first group, which is still there.
+  // A step of one turn ends with the first group, which is then still in
+  // memory.
   bool isInStore = turns > 1 || group > 0;
   use(trained[group], one.trained * copies, {writes, isAfterGap, isInStore});
   if (!writes)
@@ -162,7 +166,8 @@ void ScheduleBuilder::useParameters(int64_t group, bool writes,
         {false, isAfterGap, isInStore});
 }
 
-/// Whether what goes over the cuts between two groups lies in the store.
+/// Returns whether the values that cross the cuts between two groups lie in the
+/// store.
 bool ScheduleBuilder::isStreamedBetween(int64_t first, int64_t second) const {
   for (int64_t group = first + 1; group <= second; ++group)
     if (plan.groups[group].streamsInputs)
@@ -185,7 +190,7 @@ void ScheduleBuilder::addForward(int64_t group, int64_t microBatch) {
   use(spilled[number], one.spilled * copies, {true});
 }
 
-/// What is computed again for a micro-batch, and its backward.
+/// Adds what is recomputed for a micro-batch, and its backward.
 void ScheduleBuilder::addBackward(int64_t group, int64_t microBatch) {
   const GroupFacts &one = facts[group];
   const SpillGroup &planned = plan.groups[group];
@@ -273,7 +278,7 @@ void ScheduleBuilder::addTurn(int64_t number, int64_t count) {
   close();
 }
 
-/// What was changed and outlives the turn is written.
+/// Writes what was changed and outlives the turn.
 void ScheduleBuilder::close() {
   for (const std::vector<Object> &objects : {trained, state})
     for (const Object &object : objects)
@@ -366,7 +371,7 @@ std::vector<int64_t> SpillSchedule::placeFetches(std::vector<int64_t> &occupied,
 }
 
 namespace {
-/// What has been done of a step so far.
+/// The part of a step that has been done so far.
 class StepRunner {
 public:
   StepRunner(const SpillSchedule &schedule, int64_t writeWindow,
@@ -386,7 +391,8 @@ public:
   Ticks run();
 
 private:
-  /// When what was written before has left its place for a task.
+  /// Returns when the bytes that were written earlier have left their place for
+  /// a task.
   void release(int64_t task) {
     int64_t last = task - writeWindow - 1;
     for (; released <= last; ++released)
@@ -402,7 +408,8 @@ private:
   int64_t writeWindow;
   llvm::ArrayRef<int64_t> begins;
   std::vector<SpillEvent> *events;
-  std::vector<Ticks> arrivals; ///< of all that each task reads
+  /// When everything that each task reads has arrived.
+  std::vector<Ticks> arrivals;
   std::vector<bool> allocates;
   std::vector<llvm::SmallVector<size_t, 2>> written; ///< after each task
   std::vector<Ticks> ends = std::vector<Ticks>(schedule.spans.size(), 0);
@@ -421,7 +428,7 @@ void StepRunner::record(int64_t task, SpillActivity activity, Ticks begin,
                      toSeconds(begin), toSeconds(end), bytes});
 }
 
-/// All fetches that may begin with a task.
+/// Begins all fetches that may begin with a task.
 void StepRunner::fetch(int64_t task, Ticks now) {
   Ticks &isFree = schedule.store.isShared ? writeFree : readFree;
   for (; nextFetch < begins.size() && begins[nextFetch] <= task; ++nextFetch) {

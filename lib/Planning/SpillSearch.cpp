@@ -1,11 +1,11 @@
 //===- SpillSearch.cpp - Groups of blocks and what they keep --------------===//
 //
-// Groups are added from the last one to the first. What later groups need of
-// values that cross the cut before them is a state, and so is whether these lie
-// in the store between micro-batches. Each state has labels: the memory that
-// its groups need beside what earlier ones keep, and the seconds of computing,
-// reading and writing. Sums and peaks are those of a schedule in which nothing
-// is fetched early; the schedule itself decides in the end.
+// Groups are added from the last one to the first. A state is what later groups
+// need of the values that cross the cut before them, and whether these values
+// lie in the store between micro-batches. Each state has labels: the memory
+// that its groups need besides what earlier ones keep, and the seconds of
+// computing, reading and writing. Sums and peaks are those of a schedule in
+// which nothing is fetched early; the schedule itself decides in the end.
 //===----------------------------------------------------------------------===//
 
 #include "SpillSearch.h"
@@ -22,22 +22,22 @@
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
-/// Cuts that more values cross are inside of groups.
+/// A group doesn't end at a cut that more values cross.
 static constexpr size_t kMostCrossing = 5;
-/// Blocks in a group, where there are so many that all groups are too many.
+/// The most blocks in a group, if there are too many blocks to try all groups.
 static constexpr int64_t kFewBlocks = 12, kMostBlocksInGroup = 12;
-/// Labels of a state.
+/// The most labels of a state.
 static constexpr size_t kMostLabels = 100, kMostLabelsOfFewBlocks = 1000;
 static constexpr size_t kLabelsBetweenPrunings = 4096;
 
 namespace {
 struct Label {
   int64_t memory = 0;  ///< bytes at the peak of these groups
-  int64_t behind = 0;  ///< bytes of these that lie there after their backward
-  int64_t updates = 0; ///< bytes at the peak of updates behind all backwards
+  int64_t behind = 0;  ///< bytes of these that remain after their backward
+  int64_t updates = 0; ///< bytes at the peak of updates after all backwards
   double compute = 0, read = 0, write = 0; ///< seconds
-  int32_t node = -1;   ///< of its groups; before it has one, of those behind
-  int32_t change = -1; ///< its first group's
+  int32_t node = -1;   ///< its groups; before it has a node, the later ones
+  int32_t change = -1; ///< the change of its first group
 
   bool isAsGoodAs(const Label &other) const {
     return memory <= other.memory && behind <= other.behind &&
@@ -50,19 +50,19 @@ struct Label {
   }
 };
 
-/// What later groups need of each value that crosses a cut, two bits each, and
-/// a bit for whether the cut is streamed.
+/// The state of a cut: the needs of later groups for each value that crosses
+/// it, in two bits each, and a bit for whether the cut is streamed.
 using State = uint32_t;
 enum : State { kNotNeeded = 0, kSaved = 1, kSpilled = 2 };
 State getCode(State state, size_t number) { return state >> (2 * number) & 3; }
 constexpr State kStreamed = State(1) << 31;
 
-/// A group that was added in front of others.
+/// A group that was added in front of later ones.
 struct Node {
-  int32_t next = -1; ///< the groups behind it
+  int32_t next = -1; ///< the groups after it
   SpillGroup group;
   const SpillOption *option = nullptr;
-  State behind = 0; ///< the state of the cut behind it
+  State behind = 0; ///< the state of the cut after it
 };
 
 /// A group with an option, between two states.
@@ -74,7 +74,7 @@ struct Change {
   int64_t update = 0; ///< bytes in its update
   int64_t kept = 0;   ///< bytes from its forward to its backward
   int64_t left = 0;   ///< bytes from its backward to its update
-  int64_t always = 0; ///< bytes that lie there all the time
+  int64_t always = 0; ///< bytes that are in memory all the time
   double compute = 0, read = 0, write = 0; ///< seconds
 };
 
@@ -89,20 +89,22 @@ public:
 private:
   using Labels = std::vector<Label>;
 
-  /// Sums over the blocks of a group, bytes of a copy.
+  /// Sums over the blocks of a group, in bytes per copy.
   struct GroupBytes {
     int64_t trained = 0, frozen = 0, shared = 0, gradients = 0, state = 0;
     int64_t read = 0; ///< own values that its backward reads
   };
   GroupBytes sumUp(int64_t first, int64_t end) const;
-  /// The same of values, of one micro-batch.
+  /// Sums over the values of a group, in bytes per micro-batch.
   struct ValueBytes {
-    int64_t saved = 0, spilled = 0; ///< own ones
-    /// What forwards carry over the cuts behind and before the group, and over
-    /// both; of these what isn't saved anyway.
+    int64_t saved = 0, spilled = 0; ///< its own values
+    /// The values that forwards carry over the cut after the group, over the
+    /// cut before it, and over both; then those of them that aren't saved
+    /// anyway.
     int64_t out = 0, in = 0, passing = 0;
     int64_t outUnsaved = 0, inUnsaved = 0, passingUnsaved = 0;
-    int64_t needed = 0; ///< spilled ones of others, by its backward
+    /// Spilled values of other groups that its backward reads.
+    int64_t needed = 0;
     int64_t reads = 0, writes = 0;
   };
   void addLeaving(const Change &change, ValueBytes &sums) const;
@@ -119,7 +121,8 @@ private:
   void makeNodes(Labels &labels);
   SpillPlan makePlan(const Label &label) const;
 
-  /// Whether its backward follows its forward at once, so that nothing leaves.
+  /// Returns whether its backward follows its forward at once, so that nothing
+  /// leaves memory.
   bool isAtTurn(const SpillGroup &group) const {
     return model.microBatches == 1 && group.endBlock == count;
   }
@@ -130,7 +133,7 @@ private:
     return static_cast<double>(bytes) / model.store.writeBytesPerSecond;
   }
   int64_t getBytes(int64_t value) const { return model.values[value].bytes; }
-  /// Whether forwards of both sides of a cut use the value.
+  /// Returns whether forwards on both sides of a cut use the value.
   bool isCarried(int64_t value, int64_t cut) const {
     return index.getBlockOf(value) < cut && index.lastForwards[value] >= cut;
   }
@@ -182,7 +185,7 @@ ChainSearch::GroupBytes ChainSearch::sumUp(int64_t first, int64_t end) const {
 // Costs of a group
 //===----------------------------------------------------------------------===//
 
-/// Parameters, gradients and state, moved once for each copy.
+/// Adds the costs of parameters, gradients and state, moved once for each copy.
 void ChainSearch::priceParameters(Change &change,
                                   const GroupBytes &bytes) const {
   const SpillGroup &group = change.group;
@@ -190,7 +193,8 @@ void ChainSearch::priceParameters(Change &change,
   int64_t all = trained + copies * bytes.frozen + bytes.shared;
   bool isFirst = group.firstBlock == 0 && turns == 1;
   bool isLast = group.endBlock == count;
-  // Reads: for forward, for backward, and of clipped gradients for the update.
+  // Reads are for forward, for backward, and of clipped gradients for the
+  // update.
   int64_t reads = (isFirst ? 0 : 1) +
                   (isLast || group.residency == Residency::held ? 0 : 1);
   int64_t read = 0, written = 0;
@@ -226,7 +230,7 @@ void ChainSearch::priceParameters(Change &change,
   change.update += state + (change.left > 0 ? 0 : gradients);
 }
 
-/// What goes over the cut behind the group: its own values, and others'.
+/// Adds what crosses the cut after the group: its own values, and others'.
 void ChainSearch::addLeaving(const Change &change, ValueBytes &sums) const {
   const SpillGroup &group = change.group;
   int64_t firstValue = index.firstValues[model.getFirstOp(group.firstBlock)];
@@ -243,7 +247,7 @@ void ChainSearch::addLeaving(const Change &change, ValueBytes &sums) const {
         sums.passing += bytes;
         sums.passingUnsaved += unsaved;
       }
-      // Its gradient, and itself.
+      // The value's gradient, and the value.
       if (streamsOut) {
         sums.reads += bytes + unsaved;
         sums.writes += bytes + (code == kNotNeeded && isOwn ? bytes : 0);
@@ -263,7 +267,7 @@ void ChainSearch::addLeaving(const Change &change, ValueBytes &sums) const {
   }
 }
 
-/// What goes over the cut before the group.
+/// Adds what crosses the cut before the group.
 void ChainSearch::addEntering(const Change &change, ValueBytes &sums) const {
   const SpillGroup &group = change.group;
   for (auto [number, value] :
@@ -282,7 +286,7 @@ void ChainSearch::addEntering(const Change &change, ValueBytes &sums) const {
   }
 }
 
-/// What values take in the group's tasks and outside of them.
+/// Adds the costs of values in the group's tasks and outside of them.
 void ChainSearch::priceValues(Change &change, const GroupBytes &bytes) const {
   const SpillOption &option = *change.option;
   ValueBytes sums;
@@ -292,7 +296,8 @@ void ChainSearch::priceValues(Change &change, const GroupBytes &bytes) const {
     sums.reads = sums.writes = option.spilled;
   addLeaving(change, sums);
   addEntering(change, sums);
-  // At the first and the last micro-batch; between these it is no more.
+  // The peak is at the first or the last micro-batch; in between less is in
+  // memory.
   int64_t micro = model.microBatches;
   int64_t ins = change.group.streamsInputs ? 1 : micro;
   int64_t outs = change.behind & kStreamed ? 1 : micro;
@@ -351,7 +356,7 @@ void ChainSearch::addLabels(const Change &change) {
     prune(to);
 }
 
-/// Of many labels those that are best in each of several ranges of memory.
+/// Keeps the best of many labels in each of several ranges of memory.
 void ChainSearch::thin(Labels &labels, size_t most) const {
   auto logMemory = [](const Label &label) {
     return std::log1p(static_cast<double>(label.memory));
@@ -404,7 +409,7 @@ void ChainSearch::thin(Labels &labels, size_t most) const {
   labels = std::move(remaining);
 }
 
-/// Without those that others are as good as, and so many at most.
+/// Removes dominated labels, and keeps a limited number of the others.
 void ChainSearch::prune(Labels &labels) const {
   if (labels.size() > 2 * mostLabels)
     thin(labels, 2 * mostLabels);
@@ -457,8 +462,8 @@ void ChainSearch::addResidencies(Change change, const GroupBytes &bytes) {
   }
 }
 
-/// Values of earlier groups that it is the last one to need are saved, or
-/// spilled, for it.
+/// Values of earlier groups that this group is the last one to need are saved,
+/// or spilled, for it.
 void ChainSearch::addStates(Change change, const GroupBytes &bytes) {
   const auto &entering = index.crossing[change.group.firstBlock];
   const auto &leaving = index.crossing[change.group.endBlock];
@@ -533,7 +538,7 @@ SpillPlan ChainSearch::makePlan(const Label &label) const {
     int64_t firstValue =
         index.firstValues[model.getFirstOp(node.group.firstBlock)];
     llvm::copy(node.option->values, plan.values.begin() + firstValue);
-    // What nothing would move may as well be called saved.
+    // A value that nothing would move may as well be called saved.
     if (isAtTurn(node.group))
       std::replace(plan.values.begin() + firstValue, plan.values.end(),
                    Keep::spill, Keep::save);

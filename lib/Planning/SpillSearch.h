@@ -8,23 +8,24 @@
 
 namespace mlir::hfta::planning {
 
-/// Plans for so many copies a turn of which none seems to be as good as another
-/// one in memory, computing, reading and writing. They are the same for all
-/// budgets.
+/// Returns plans for `copies` copies per turn, none of which seems to be as
+/// good as another one in memory, computing, reading and writing. They are
+/// independent of the budget.
 std::vector<SpillPlan> searchPlans(const SpillModel &model,
                                    const SpillIndex &index,
                                    const SpillRequest &request,
                                    SpillOptions &options, int64_t copies);
 
-/// Plans by rules of thumb: all is kept; each block, or each of √n groups, is
-/// computed again; the largest values go out; the bytes that cost least time
-/// are computed again.
+/// Returns plans by rules of thumb: everything is kept; each block, or each of
+/// √n groups, is recomputed; the largest values go to the store; the values
+/// that cost the least time per byte are recomputed.
 std::vector<SpillPlan> makeSimplePlans(const SpillModel &model,
                                        const SpillIndex &index,
                                        const SpillRequest &request,
                                        int64_t copies);
 
-/// Plans that can be carried out and differ from this one in one decision.
+/// Calls a function with the valid plans that differ from this one in one
+/// decision.
 void forEachNeighbour(const SpillModel &model, const SpillIndex &index,
                       const SpillRequest &request, const SpillPlan &plan,
                       llvm::function_ref<void(const SpillPlan &)> take);

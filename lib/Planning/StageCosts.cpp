@@ -1,4 +1,4 @@
-//===- StageCosts.cpp - What stages and links between them cost -----------===//
+//===- StageCosts.cpp - The costs of stages and links ---------------------===//
 
 #include "Hfta/Planning/StageCosts.h"
 #include "hfta/data.h"
@@ -54,7 +54,7 @@ double StageCosts::getAllReduceTime(const DeviceSet &devices,
   int64_t n = devices.size();
   if (n == 1)
     return 0;
-  // Pairs of devices in one machine send side by side.
+  // Pairs of devices in one machine send in parallel.
   double rate =
       devices.getMachineCount() > 1 ? cluster.network : cluster.link * (n / 2);
   return 2 * bytes * (n - 1) / n / rate + 2 * cluster.latency;
@@ -91,8 +91,9 @@ Station StageCosts::getStation(const Stage &stage) const {
   return station;
 }
 
-/// Channels that whole micro-batches go through side by side, and the time of
-/// one of them: a channel joins two machines or, within one, two devices.
+/// Returns the channels that whole micro-batches go through in parallel, and
+/// the time of one of them: a channel joins two machines or, within one, two
+/// devices.
 static Station shareChannels(const Stage &from, const Stage &to, double bytes,
                              const Cluster &cluster) {
   Station station;
@@ -154,7 +155,7 @@ double StageCosts::getPeakBytes(int64_t first, int64_t last, int64_t replicas,
   if (workload.costs == CostRule::units)
     kept += std::min(weights, workload.bucket) *
             static_cast<double>(groups - sums) / replicas;
-  // One micro-batch more is on its way to the device.
+  // One more micro-batch is on its way to the device.
   double input = inputs[last + 1] - inputs[first];
   int64_t own = (workload.microBatches + replicas - 1) / replicas;
   kept += input * (HFTA_BATCHES_OF_DATA * own + 1);

@@ -123,28 +123,29 @@ Timeline planning::getTimeline(const PipelineRun &run, llvm::StringRef title) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What a trace says of an activity.
+/// An activity of a trace.
 struct TraceEvent {
   int64_t rank = 0, row = 0;
   double begin = 0, end = 0; ///< seconds
   std::string name;
   std::optional<int64_t> microBatch;
-  std::optional<int64_t> receiver; ///< of the first message that is sent
+  /// Receiver of the first message that is sent.
+  std::optional<int64_t> receiver;
 };
 
-/// Whose a rank's row is, and what is on it: of "worker 2: compute" the worker,
-/// which of a program of one stage is the rank.
+/// The row of a rank: its worker, and its activity. In "worker 2: compute" the
+/// worker is given; in a program of one stage it is the rank.
 struct TraceRow {
   bool isWorker = false;
   int64_t number = 0;
   std::string what;
 };
 
-/// A trace's activities, and what its ranks' rows are.
+/// Reads a trace's activities, and the rows of its ranks.
 class TraceReader {
 public:
   void read(const llvm::json::Array &array);
-  /// Nothing where no rank has a step.
+  /// Returns nothing if no rank has a step.
   std::optional<Timeline> getLastStep() const;
 
 private:
@@ -156,12 +157,12 @@ private:
   std::vector<TraceEvent> events;
   std::map<int64_t, TraceEvent> steps; ///< the last one of each rank
   std::map<std::pair<int64_t, int64_t>, TraceRow> rows;
-  bool isSplit =
-      false; ///< whether gradients of weights have tasks of their own
+  /// Whether gradients of weights have tasks of their own.
+  bool isSplit = false;
 };
 } // namespace
 
-/// Of "forward.3": what the task's part is.
+/// Returns the part of a task such as "forward.3".
 static BarKind getTaskKind(llvm::StringRef name, bool isSplit) {
   llvm::StringRef part = name.split('.').first;
   if (part == "forward" || part == "forward_moments" ||
@@ -183,9 +184,9 @@ static BarKind getTaskKind(llvm::StringRef name, bool isSplit) {
   return BarKind::other;
 }
 
-/// Nothing of what isn't drawn: time that is spent waiting, copies beside the
-/// computation, and what comes, which the sender's row shows. Values go to
-/// later stages, which are on later ranks.
+/// Returns nothing for what isn't drawn: waiting, copies beside the
+/// computation, and received messages, which the sender's row shows. Values go
+/// to later stages, which are on later ranks.
 std::optional<BarKind> TraceReader::getKind(const TraceEvent &event) const {
   const TraceRow *found = getRow(event);
   if (!found)

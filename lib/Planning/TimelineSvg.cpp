@@ -22,15 +22,15 @@ using namespace mlir::hfta::planning;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// How bars of a kind look. The colours are those that Okabe and Ito chose so
-/// that everyone tells them apart; letters on them have a contrast of at least
-/// 4.5 : 1.
+/// The style of a kind of bars. The colours are those that Okabe and Ito chose
+/// so that everyone can distinguish them; letters on them have a contrast of at
+/// least 4.5 : 1.
 struct BarStyle {
   BarKind kind;
   const char *name;
   const char *colour;
   const char *textColour;
-  int lane; ///< 0: the worker's own, then those under it
+  int lane; ///< 0: the worker's own, then those below it
 };
 } // namespace
 
@@ -66,8 +66,7 @@ static const BarStyle &getStyle(BarKind kind) {
 // Text
 //===----------------------------------------------------------------------===//
 
-/// What any text is in a file of XML: no markup, and nothing that may not be
-/// there at all.
+/// Escapes a text for XML: no markup, and no characters that XML forbids.
 static std::string escape(llvm::StringRef text) {
   std::string valid = llvm::json::fixUTF8(text);
   for (char &c : valid)
@@ -79,7 +78,7 @@ static std::string escape(llvm::StringRef text) {
   return escaped;
 }
 
-/// With at most two digits behind the point, and none that say nothing.
+/// Prints at most two digits after the point, without trailing zeros.
 static std::string format(double number) {
   std::string text;
   llvm::raw_string_ostream(text) << llvm::format("%.2f", number);
@@ -95,7 +94,7 @@ struct TimeUnit {
 };
 } // namespace
 
-/// In which the length is no less than one.
+/// Returns the largest unit in which the length is at least one.
 static TimeUnit getUnit(double seconds) {
   static constexpr TimeUnit kUnits[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}};
   for (const TimeUnit &unit : kUnits)
@@ -119,9 +118,9 @@ static std::string formatTime(double seconds, const TimeUnit &unit) {
 static constexpr double kLeast = 720, kMost = 8000; // width of the rows
 static constexpr double kDigit = 6.2;               // width of a digit
 static constexpr double kBar = 20;                  // height of a worker's bars
-static constexpr double kLane = 4;                  // of those under them
-static constexpr double kGap = 6;                   // between rows
-static constexpr double kTop = 62;                  // title and legend
+static constexpr double kLane = 4; // height of the bars below them
+static constexpr double kGap = 6;  // between rows
+static constexpr double kTop = 62; // title and legend
 static constexpr double kMargin = 12;
 
 namespace {
@@ -154,18 +153,18 @@ private:
   const Timeline &timeline;
   llvm::raw_ostream &os;
   double length = 0;          ///< seconds
-  double left = 0, width = 0; ///< of the rows
-  double scale = 0;           ///< pixels a second
+  double left = 0, width = 0; ///< left edge and width of the rows
+  double scale = 0;           ///< pixels per second
   double rowHeight = 0;
-  double laneY[kLanes] = {}; ///< below the row's top
+  double laneY[kLanes] = {}; ///< offset from the row's top
   bool hasKind[std::size(kStyles)] = {};
-  std::vector<double> busy; ///< seconds a row
+  std::vector<double> busy; ///< seconds, by row
 };
 } // namespace
 
-/// Wide enough for most of the labels.
+/// Makes the drawing wide enough for most of the labels.
 void SvgWriter::layOut() {
-  std::vector<double> widths; // seconds that a digit takes
+  std::vector<double> widths; // seconds per digit
   busy.resize(timeline.rows.size(), 0);
   bool hasLane[kLanes] = {true};
   for (const TimelineBar &bar : timeline.bars) {
@@ -200,7 +199,7 @@ void SvgWriter::layOut() {
   rowHeight = y + kGap;
 }
 
-/// An attribute of the element that is being written.
+/// Writes an attribute of the current element.
 void SvgWriter::put(llvm::StringRef name, llvm::StringRef value) {
   os << ' ' << name << '=' << '"' << value << '"';
 }
@@ -268,7 +267,7 @@ void SvgWriter::writeLegend() {
   }
 }
 
-/// About one mark each hundred pixels, at round times.
+/// Writes the axis with about one mark each hundred pixels, at round times.
 void SvgWriter::writeAxis() {
   if (length <= 0)
     return;
@@ -293,7 +292,8 @@ void SvgWriter::writeAxis() {
   writeText(left, y + 30, "length " + formatTime(length, unit));
 }
 
-/// Names on the left, on the right how much of the time a worker computes.
+/// Writes names on the left, and on the right the share of time in which a
+/// worker computes.
 void SvgWriter::writeRows() {
   for (auto [row, name] : llvm::enumerate(timeline.rows)) {
     double y = getY(row) + 14;
@@ -309,7 +309,7 @@ void SvgWriter::writeBar(const TimelineBar &bar) {
   double x = getX(bar.begin), wide = (bar.end - bar.begin) * scale;
   double y = getY(bar.row) + laneY[style.lane];
   double high = style.lane == 0 ? kBar : kLane;
-  // A thin line of background tells bars of one colour apart.
+  // A thin line of background separates bars of one colour.
   putRectangle(bar.kind, x, y, std::max(wide - 0.6, 0.4), high - 0.6);
   if (bar.chunk > 0)
     put("fill-opacity",
@@ -322,7 +322,7 @@ void SvgWriter::writeBar(const TimelineBar &bar) {
   bool hasRoom = wide >= kDigit * static_cast<double>(bar.label.size());
   if (bar.label.empty() || !hasRoom || style.lane != 0)
     return;
-  // On what is paler black is read best.
+  // On paler bars, black is most readable.
   std::string kind = "label";
   if (bar.chunk == 0)
     kind += " t" + std::to_string(static_cast<int>(bar.kind));

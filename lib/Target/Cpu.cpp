@@ -19,8 +19,8 @@ struct Feature {
 };
 } // namespace
 
-/// The extensions of x86-64 that code is made for. Others, which compilers
-/// don't choose by themselves, are never asked for.
+/// The extensions of x86-64 for which code is generated. Others, which
+/// compilers don't use automatically, are never enabled.
 static constexpr Feature features[] = {
     {"sse3", "pni"},
     {"ssse3", "ssse3"},
@@ -78,7 +78,7 @@ static llvm::StringSet<> getFeatures(llvm::StringRef cpu) {
   }
   llvm::SmallVector<llvm::StringRef> names;
   llvm::X86::getFeaturesForCPU(cpu, names);
-  // The names leave out what others imply.
+  // The names omit features that others imply.
   llvm::StringMap<bool> all;
   for (llvm::StringRef feature : names) {
     all[feature] = true;
@@ -97,8 +97,8 @@ static llvm::StringSet<> getFeatures(llvm::StringRef cpu) {
 namespace {
 struct Vectors {
   int64_t bytes, registers;
-  /// What most processors with such vectors have a core, but for the last one:
-  /// bytes, ways.
+  /// Typical caches, in bytes and ways, of processors with such vectors. They
+  /// are per core, except for the last one.
   std::array<std::pair<int64_t, int64_t>, 3> caches;
 };
 } // namespace
@@ -118,7 +118,7 @@ static const Vectors &getVectors(const llvm::StringSet<> &available) {
 static TargetAttr describe(MLIRContext *context,
                            const llvm::StringSet<> &available,
                            ArrayRef<CacheAttr> caches) {
-  // CPUID doesn't tell; most have two.
+  // CPUID doesn't report it; most processors have two.
   constexpr int64_t fmaUnits = 2;
   constexpr int64_t lineBytes = 64;
   const Vectors &vectors = getVectors(available);

@@ -1,4 +1,4 @@
-//===- CpuCaches.cpp - What CPUID says of caches --------------------------===//
+//===- CpuCaches.cpp - The caches that CPUID reports ----------------------===//
 
 #include "CpuCaches.h"
 
@@ -20,7 +20,7 @@ struct Answer {
 };
 } // namespace
 
-/// The leaves that describe caches one by one, Intel's and AMD's, have the same
+/// The leaves that describe caches one by one, Intel's and AMD's, have a common
 /// format.
 static constexpr unsigned kLeaves[] = {4, 0x8000001D};
 static constexpr unsigned kNoMore = 0, kInstructions = 2;
@@ -46,7 +46,7 @@ llvm::SmallVector<CpuCache> mlir::hfta::askForCaches() {
       if (answer.getKind() == kInstructions)
         continue;
       CpuCache cache = decode(answer);
-      // Machines that aren't real ones may say anything.
+      // Virtual machines may report anything.
       if (answer.getLevel() != level + 1 || cache.lineBytes < 16 ||
           cache.lineBytes > 4096 ||
           (cache.lineBytes & (cache.lineBytes - 1)) != 0 ||

@@ -1,4 +1,4 @@
-//===- CpuCaches.h - What CPUID says of caches ------------------*- C++ -*-===//
+//===- CpuCaches.h - The caches that CPUID reports --------------*- C++ -*-===//
 
 #ifndef HFTA_LIB_TARGET_CPUCACHES_H
 #define HFTA_LIB_TARGET_CPUCACHES_H
@@ -13,8 +13,9 @@ struct CpuCache {
   int64_t bytes, ways, lineBytes;
 };
 
-/// The caches for data of the processor that this runs on, the first level
-/// first. Nothing if it doesn't say, or says what can't be.
+/// Returns the data caches of the processor that this runs on, the first level
+/// first. Returns nothing if the processor doesn't report them, or reports
+/// impossible values.
 llvm::SmallVector<CpuCache> askForCaches();
 
 } // namespace mlir::hfta

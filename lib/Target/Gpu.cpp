@@ -8,8 +8,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The least version of PTX that has each chip: drivers refuse newer text than
-/// they know.
+/// The least version of PTX that has each chip: drivers refuse PTX of a version
+/// that is newer than they are.
 static constexpr GpuChip chips[] = {
     {"sm_80", "+ptx70", false, false},  {"sm_86", "+ptx71", false, false},
     {"sm_89", "+ptx78", false, false},  {"sm_90", "+ptx78", false, false},

@@ -1,4 +1,4 @@
-//===- TargetModel.cpp - What the target costs ----------------------------===//
+//===- TargetModel.cpp - The costs of code on the target ------------------===//
 
 #include "Hfta/Target/TargetModel.h"
 #include "Hfta/Target/Cpu.h"
@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Bytes of a cache that a server's cores share which one program gets at most.
+/// The most bytes that one program gets of a cache that a server's cores share.
 static constexpr int64_t kMostStreamBytes = 24 << 20;
 
 TargetModel TargetModel::get(Operation *op) {

@@ -45,7 +45,7 @@ public:
   llvm::SMRange getRange() const { return range; }
   void setEnd(llvm::SMLoc end) { range.End = end; }
 
-  /// Levels of nodes: recursion over a tree goes this deep.
+  /// The height of the tree, which is the depth of a recursion over it.
   unsigned depth = 1;
 
 private:
@@ -64,7 +64,7 @@ public:
   }
 };
 
-/// `name = value`, or a value alone.
+/// `name = value`, or only a value.
 struct Argument {
   Identifier name;
   ExpressionPtr value;
@@ -77,9 +77,9 @@ struct Argument {
 struct NumberExpression : ExpressionNode<Expression::Kind::number> {
   using ExpressionNode::ExpressionNode;
   double value = 0;
-  /// Where the text has neither a point nor an exponent.
+  /// Set if the text has neither a point nor an exponent.
   std::optional<int64_t> integer;
-  /// Written with a unit, such as 64MiB; in bytes.
+  /// Whether it is written with a unit, such as 64MiB; the value is in bytes.
   bool isSize = false;
 };
 
@@ -94,7 +94,7 @@ struct NameExpression : ExpressionNode<Expression::Kind::name> {
   std::string name;
 };
 
-/// `object.member`, `object."member"`.
+/// `object.member` or `object."member"`.
 struct MemberExpression : ExpressionNode<Expression::Kind::member> {
   using ExpressionNode::ExpressionNode;
   Identifier object;
@@ -119,7 +119,7 @@ struct NegationExpression : ExpressionNode<Expression::Kind::negation> {
 
 struct BinaryExpression : ExpressionNode<Expression::Kind::binary> {
   using ExpressionNode::ExpressionNode;
-  char operation = '+'; ///< + - * /
+  char operation = '+'; ///< one of + - * /
   llvm::SMRange operationRange;
   ExpressionPtr lhs;
   ExpressionPtr rhs;
@@ -127,27 +127,28 @@ struct BinaryExpression : ExpressionNode<Expression::Kind::binary> {
 
 /// A number, or the name of an axis.
 struct Dimension {
-  Identifier name; ///< empty: `size` counts
+  Identifier name; ///< empty: the dimension is `size`
   int64_t size = 0;
   llvm::SMRange range;
 };
 
-/// `f32[batch, 28, 28]`.
+/// A type such as `f32[batch, 28, 28]`.
 struct TypeSpec {
   Identifier element;
   std::vector<Dimension> dimensions;
   llvm::SMRange range;
 };
 
-/// A keyword and its arguments: a line of a train block, an option of a model.
+/// A keyword and its arguments: a line of a train block, or an option of a
+/// model.
 struct Clause {
   Identifier keyword;
   std::vector<Argument> arguments;
   llvm::SMRange range;
 };
 
-/// `name: type`, `name = value` or both: a field of a data block, an input or
-/// hyper-parameter of a model.
+/// `name: type`, `name = value` or both: a field of a data block, or an input
+/// or hyper-parameter of a model.
 struct Binding {
   Identifier name;
   std::optional<TypeSpec> type;
@@ -169,15 +170,15 @@ struct ModelDeclaration {
   std::vector<Binding> inputs;
   std::vector<Statement> statements;
   std::vector<Argument> results;
-  llvm::SMRange returnRange; ///< of the keyword; invalid if there is none
+  llvm::SMRange returnRange; ///< range of the keyword; invalid if there is none
 };
 
 struct DataDeclaration {
   Identifier name;
-  std::vector<Binding> declarations; ///< outside `train` and `test`
+  std::vector<Binding> declarations; ///< those outside `train` and `test`
   std::vector<Binding> train;
   std::vector<Binding> test;
-  llvm::SMRange trainRange; ///< of the keyword; invalid if there is none
+  llvm::SMRange trainRange; ///< range of the keyword; invalid if there is none
   llvm::SMRange testRange;
 };
 
@@ -193,7 +194,7 @@ struct TrainDeclaration {
   }
 };
 
-/// Declarations of each kind in order of appearance. `position` counts all
+/// The declarations of each kind in order of appearance. `position` counts all
 /// declarations of the file.
 template <typename Declaration>
 struct Positioned {
@@ -202,13 +203,14 @@ struct Positioned {
 };
 
 struct JobFile {
-  std::string name;      ///< the buffer's
-  std::string directory; ///< relative file names are looked up here
+  std::string name;      ///< the buffer's name
+  std::string directory; ///< the folder of relative file names
   std::vector<Positioned<ModelDeclaration>> models;
   std::vector<Positioned<DataDeclaration>> data;
   std::vector<Positioned<TrainDeclaration>> trains;
   llvm::SMRange end; ///< where a missing declaration is reported
-  /// ONNX models alone: they are executed as written, and nothing is trained.
+  /// Whether there are only ONNX models, which are executed as written, without
+  /// training.
   bool inference = false;
 };
 

@@ -26,9 +26,10 @@ namespace mlir::hfta {
 ///     ^~~~~~~~~
 ///   hint: did you mean 'optimizer'?
 ///
-/// After `limit` errors one line says that there are more; further ones are
-/// counted, not printed. Nor is what was said of a place already: train blocks
-/// share models and data, which are looked at for each of them.
+/// After `limit` errors one line says that there are more; further errors are
+/// counted but not printed. An error that was already reported at the same
+/// place isn't printed either: train blocks share models and data, which are
+/// checked again for each of them.
 class JobDiagnostics {
 public:
   JobDiagnostics(llvm::SourceMgr &sources, llvm::raw_ostream &os,
@@ -37,14 +38,14 @@ public:
 
   void error(llvm::SMRange range, const llvm::Twine &message,
              const llvm::Twine &hint = "");
-  /// Points at another place that has to do with the error just reported.
+  /// Points at another place that is related to the last error.
   void note(llvm::SMRange range, const llvm::Twine &message);
 
   bool hasErrors() const { return errors != 0; }
   unsigned getErrorCount() const { return errors; }
 
   llvm::SourceMgr &getSources() { return sources; }
-  /// Where `range` begins.
+  /// Returns the location at which `range` begins.
   FileLineColLoc getLocation(MLIRContext *context, llvm::SMRange range);
 
 private:
@@ -55,9 +56,10 @@ private:
   llvm::raw_ostream &os;
   unsigned limit;
   unsigned errors = 0;
-  /// Places and messages of errors.
+  /// Places and messages of reported errors.
   std::set<std::pair<const char *, std::string>> said;
-  bool isPrinted = true; ///< the last error, and so its notes
+  /// Whether the last error was printed, and so its notes are.
+  bool isPrinted = true;
 };
 
 } // namespace mlir::hfta

@@ -12,11 +12,12 @@
 
 namespace mlir::hfta {
 
-/// What is called `path` in a folder; absolute paths stay as they are.
+/// Returns the path of `path` relative to a folder; absolute paths stay as they
+/// are.
 std::string getPathFrom(llvm::StringRef folder, llvm::StringRef path);
 
-/// A file's text. The error says which file cannot be read, and why: also
-/// folders, and devices, which may have no end.
+/// Reads a file's text. The error says which file can't be read, and why.
+/// Folders are refused, and so are devices, which may have no end.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 openText(llvm::StringRef path);
 

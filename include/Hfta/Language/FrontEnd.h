@@ -13,16 +13,16 @@
 namespace mlir::hfta {
 
 struct FrontEndOptions {
-  /// Where relative names of data files are looked up at compile time; empty:
-  /// the job file's folder.
+  /// The folder of relative names of data files at compile time; empty: the job
+  /// file's folder.
   std::string dataDirectory;
   /// Inputs of an ONNX model that are bound at compile time, by name.
   llvm::StringMap<DenseElementsAttr> constants;
-  /// False: every copy is compiled alone.
+  /// Whether copies are fused; if false, every copy is compiled separately.
   bool fuse = true;
 };
 
-/// Why there is no module; the driver's exit code follows from it.
+/// The reason why there is no module; the driver's exit code follows from it.
 enum class FrontEndFailure {
   none,
   usage,      ///< options contradict each other
@@ -30,30 +30,34 @@ enum class FrontEndFailure {
   unsupported ///< a model needs something that Hfta doesn't have
 };
 
-/// What of a pipeline is left to the planner, and where the job speaks of it.
+/// The parts of a pipeline that are left to the planner, and where the job
+/// mentions them.
 struct PipelineRequest {
-  /// `pipeline auto`: stages are to be planned.
+  /// Whether stages are to be planned (`pipeline auto`).
   bool plansStages = false;
-  /// Parts of the model that each of these has; the module's job has one stage.
+  /// Parts of the model that each planned stage has; the module's job has one
+  /// stage.
   int64_t chunks = 1;
-  /// `pipeline plan("FILE")`: where they stand; empty: nowhere.
+  /// The file with the stages (`pipeline plan("FILE")`); empty: none.
   std::string planFile;
-  /// `order = file("FILE")`: what was read; empty: none.
+  /// The file that the order was read from (`order = file("FILE")`); empty:
+  /// none.
   std::string orderFile;
-  /// Nothing says how many micro-batches there are.
+  /// Whether the number of micro-batches is not given.
   bool plansMicroBatches = false;
-  /// Of planned stages whose micro-batches are planned too: the job's `groups`,
-  /// which that of the module leaves out.
+  /// The job's `groups`, which the module's job leaves out, if both the stages
+  /// and their micro-batches are planned.
   int64_t groups = Job::kAuto;
-  /// Stages are given, and `order` is `auto`.
+  /// Whether the stages are given, and `order` is `auto`.
   bool plansOrder = false;
-  llvm::SMRange range;                  ///< of the clause, or of `plan(...)`
-  std::vector<llvm::SMRange> cutRanges; ///< of all names in `cuts`
-  llvm::SMRange replicasRange;          ///< or of what stands in their place
-  llvm::SMRange microBatchesRange;      ///< invalid: they aren't given
+  llvm::SMRange range; ///< range of the clause, or of `plan(...)`
+  std::vector<llvm::SMRange> cutRanges; ///< ranges of all names in `cuts`
+  /// Range of `replicas`; without it, of the clause.
+  llvm::SMRange replicasRange;
+  llvm::SMRange microBatchesRange; ///< invalid: the number isn't given
 };
 
-/// What a train block describes.
+/// A module together with the pipeline request of its train block.
 struct JobModule {
   std::string name;
   OwningOpRef<ModuleOp> module;
@@ -63,26 +67,26 @@ struct JobModule {
 /// Reports train blocks that share a name.
 void checkJobNames(const ast::JobFile &file, JobDiagnostics &diagnostics);
 
-/// For each train block, in the file's order, the module that it describes:
-/// `hfta.job` and one `hfta.model` a distinct model with @forward, @prepare and
-/// @objective. None after a failure. What is wrong with a job goes to
-/// `diagnostics`, what is wrong with an ONNX file to the context. A job whose
-/// stages are to be planned is one stage of a worker, with one micro-batch if
-/// their number is to be planned.
+/// Builds a module for each train block, in the file's order: `hfta.job`, and
+/// one `hfta.model` per distinct model with @forward, @prepare and @objective.
+/// Returns none after a failure. Errors in a job go to `diagnostics`, errors in
+/// an ONNX file to the context. A job whose stages are to be planned gets one
+/// stage of one worker, with one micro-batch if their number is to be planned
+/// too.
 std::vector<JobModule> buildJobModules(MLIRContext *context,
                                        const ast::JobFile &file,
                                        const FrontEndOptions &options,
                                        JobDiagnostics &diagnostics,
                                        FrontEndFailure &failure);
 
-/// The first one of them; null after a failure.
+/// Builds the module of the first train block; returns null after a failure.
 OwningOpRef<ModuleOp> buildJobModule(MLIRContext *context,
                                      const ast::JobFile &file,
                                      const FrontEndOptions &options,
                                      JobDiagnostics &diagnostics,
                                      FrontEndFailure &failure);
 
-/// What flags say of a pipeline without a job.
+/// The description of a pipeline by flags, without a job.
 struct PlanningFlags {
   /// Holds the settings of `cluster` and `pipeline`, the batch and its
   /// micro-batches.
@@ -90,8 +94,9 @@ struct PlanningFlags {
   PipelineRequest pipeline;
 };
 
-/// Other flags than those of `cluster`, `pipeline`, `batch` and `micro_batches`
-/// mustn't be among `flags`. Nothing after errors, which go to `diagnostics`.
+/// Reads the flags, which may only be those of `cluster`, `pipeline`, `batch`
+/// and `micro_batches`. Returns nothing after errors, which go to
+/// `diagnostics`.
 std::optional<PlanningFlags> readPlanningFlags(llvm::ArrayRef<JobFlag> flags,
                                                JobDiagnostics &diagnostics);
 

@@ -33,10 +33,11 @@ enum class TokenKind {
   slash
 };
 
-/// "'('", "a name", ...: for messages.
+/// Returns the token kind for messages: "'('", "a name", …
 llvm::StringRef describe(TokenKind kind);
 
-/// Bytes of a unit of sizes, such as "MiB"; nothing if it is none.
+/// Returns the bytes of a unit of sizes, such as "MiB"; nothing for any other
+/// name.
 std::optional<int64_t> getUnit(llvm::StringRef name);
 
 struct Token {
@@ -53,8 +54,8 @@ struct Token {
   }
 };
 
-/// Splits a text into tokens. Characters that begin none are reported (with
-/// diagnostics) and skipped, so that parsing goes on.
+/// Splits a text into tokens. Characters that begin no token are reported to
+/// the diagnostics, if there are any, and skipped, so that parsing continues.
 class Lexer {
 public:
   Lexer(llvm::StringRef text, JobDiagnostics *diagnostics)
@@ -62,16 +63,16 @@ public:
 
   Token lex();
 
-  /// The token that `lex` gives next; reports nothing.
+  /// Returns the token that `lex` returns next, and reports nothing.
   Token peek() const {
     Lexer ahead = *this;
     ahead.diagnostics = nullptr;
     return ahead.lex();
   }
 
-  /// Whether errors are reported.
+  /// Sets whether errors are reported.
   void setReporting(bool on) { reporting = on; }
-  /// The last string without an end.
+  /// Returns the last string without an end.
   llvm::StringRef getOpenString() const { return openString; }
   void reportOpenString(llvm::StringRef string);
 

@@ -8,8 +8,8 @@
 
 namespace mlir::hfta {
 
-/// Parses a buffer of the diagnostics' SourceMgr. Errors are reported; what
-/// could be parsed is returned all the same.
+/// Parses a buffer of the diagnostics' SourceMgr. Errors are reported; the
+/// parts that could be parsed are returned all the same.
 ast::JobFile parseJobFile(unsigned bufferId, JobDiagnostics &diagnostics);
 
 /// A job option of the command line.
@@ -18,18 +18,20 @@ struct JobFlag {
   std::string value; ///< as typed
 };
 
-/// What the command line says about a job, with or without a job file.
+/// The options of the command line that concern a job, with or without a job
+/// file.
 struct JobOptions {
-  /// ONNX files, one a copy if there are several; empty with a job file.
+  /// ONNX files, one per copy if there are several; empty with a job file.
   std::vector<std::string> models;
-  /// In the order of the command line: lists cross in this order.
+  /// In the order of the command line: lists form their cross product in this
+  /// order.
   std::vector<JobFlag> flags;
 };
 
-/// Writes the options into `file`, which is empty or a job file's: a flag
-/// replaces the clause of its name where it stands, or is appended. Its text is
-/// parsed as the clause's would be, in a buffer named after the flag. Models
-/// without a flag about training make a file of inference.
+/// Writes the options into `file`, which is empty or comes from a job file: a
+/// flag replaces the clause of its name in place, or is appended. Its text is
+/// parsed as the clause's would be, in a buffer named after the flag. If there
+/// are models but no flag about training, the file is marked as inference.
 void addJobOptions(ast::JobFile &file, const JobOptions &options,
                    JobDiagnostics &diagnostics);
 

@@ -1,4 +1,4 @@
-//===- SettingTables.h - What a job may say, as tables ----------*- C++ -*-===//
+//===- SettingTables.h - Tables of the settings of a job --------*- C++ -*-===//
 
 #ifndef HFTA_LANGUAGE_SETTINGTABLES_H
 #define HFTA_LANGUAGE_SETTINGTABLES_H
@@ -7,8 +7,9 @@
 
 namespace mlir::hfta {
 
-/// Tables in Markdown of clauses, losses, optimizers, schedules and flags, each
-/// under a heading of its name. docs/language.md holds the same.
+/// Prints tables in Markdown of clauses, losses, optimizers, schedules and
+/// flags, each under a heading of its name. docs/language.md contains these
+/// tables.
 void printSettingTables(raw_ostream &os);
 
 } // namespace mlir::hfta

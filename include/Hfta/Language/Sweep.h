@@ -23,7 +23,8 @@ struct Number {
   }
 };
 
-/// Where a list stands: lists cross in ascending order of this.
+/// The position of a list: lists form their cross product in ascending order of
+/// it.
 struct SweepPosition {
   unsigned clause = 0;
   const char *text = nullptr;
@@ -45,20 +46,21 @@ public:
                llvm::SMRange range, SweepPosition position,
                const void *group = nullptr);
   bool contains(llvm::StringRef name) const { return find(name) != nullptr; }
-  /// Names of all settings that have a list.
+  /// Returns the names of all settings that have a list.
   std::vector<llvm::StringRef> getListNames() const;
 
-  /// Pairs the lists of the settings. False if one has none; that is reported.
+  /// Pairs the lists of the settings. Returns false, after reporting it, if one
+  /// of them has no list.
   bool pair(llvm::ArrayRef<std::pair<llvm::StringRef, llvm::SMRange>> names,
             JobDiagnostics &diagnostics);
 
-  /// Numbers the copies. False if lists don't fit, which is reported.
+  /// Numbers the copies. Returns false, after reporting it, if lists don't fit.
   bool cross(JobDiagnostics &diagnostics);
-  /// Product of the axes' lengths; valid after `cross`.
+  /// Returns the product of the axes' lengths; valid after `cross`.
   int64_t getCopies() const { return copies; }
-  /// Makes `count` copies: of the one that there is, all alike.
+  /// Makes `count` equal copies of the only one.
   void repeat(int64_t count) { copies = count; }
-  /// One value a copy; valid after `cross`.
+  /// Returns one value per copy; valid after `cross`.
   std::vector<Number> get(llvm::StringRef name) const;
   std::vector<double> getValues(llvm::StringRef name) const;
 
@@ -70,7 +72,7 @@ private:
     llvm::SMRange range;
     SweepPosition position;
     const void *group = nullptr;
-    int64_t stride = 0; ///< copies between steps along the axis
+    int64_t stride = 0; ///< number of copies between steps along the axis
   };
   const Setting *find(llvm::StringRef name) const;
 

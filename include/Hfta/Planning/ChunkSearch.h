@@ -8,28 +8,31 @@
 
 namespace mlir::hfta::planning {
 
-/// The stages that are wanted.
+/// The stages that are requested: how many chunks each has, and how these are
+/// placed.
 struct ChunkRequest {
   int64_t chunks = 2;
-  ChunkPlacement placement = ChunkPlacement::loop; ///< v: of two chunks
+  /// The placement `v` needs two chunks.
+  ChunkPlacement placement = ChunkPlacement::loop;
 };
 
-/// How many stages of several chunks a model and a cluster allow at most: each
-/// part has a layer, each stage a device of its own. A pipeline has two.
+/// Returns the most stages of several chunks that a model and a cluster allow:
+/// each part needs a layer, and each stage a device of its own. A pipeline has
+/// at least two stages.
 int64_t countChunkedStages(const LayerModel &model, const Cluster &cluster,
                            int64_t chunks);
 
-/// As many micro-batches as stages of several chunks may have: what is asked
-/// for, or those that divide the batch, are enough for the groups and are
-/// simulated.
+/// Returns the numbers of micro-batches that stages of several chunks may have:
+/// the requested one, or all divisors of the batch that are enough for the
+/// groups and small enough to simulate.
 std::vector<int64_t> listMicroBatches(const PlanRequest &request);
 
-/// Cuts a model into parts for stages of several chunks, one worker each, on as
-/// many devices as are worth it, so that a simulated step is short. `failure`
-/// says what memory there would be a plan with, if there is none; the model and
-/// the cluster must allow two stages, and the request numbers of micro-batches
-/// that are simulated. simulatePlan, with the same options, tells the order and
-/// how long the plan's step takes.
+/// Cuts a model into parts for stages of several chunks, with one worker per
+/// stage and on as many devices as are worth it, so that a simulated step is
+/// short. If no plan fits, `failure` says how much memory one would need. The
+/// model and the cluster must allow two stages, and the request must ask for
+/// numbers of micro-batches that are simulated. Call simulatePlan with the same
+/// options for the order of the plan and the length of its step.
 std::optional<PipelinePlan>
 planChunks(const LayerModel &model, const Cluster &cluster,
            const PlanRequest &request, const ChunkRequest &chunks,

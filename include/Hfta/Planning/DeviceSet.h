@@ -10,8 +10,8 @@
 
 namespace mlir::hfta::planning {
 
-/// How many devices a stage has on each machine. Which ones doesn't matter to
-/// what it costs.
+/// The number of devices that a stage has on each machine. Which devices of a
+/// machine these are makes no difference to the costs.
 class DeviceSet {
 public:
   struct Part {
@@ -24,11 +24,12 @@ public:
 
   int64_t size() const { return total; }
   bool empty() const { return total == 0; }
-  /// By increasing machine.
+  /// Returns the parts in ascending order of machines.
   llvm::ArrayRef<Part> getParts() const { return parts; }
   int32_t getMachineCount() const { return parts.size(); }
   int32_t getCount(int32_t machine) const;
-  /// Changes the devices on one machine, whose count must not become negative.
+  /// Adds `count` devices, or removes them if it is negative, on one machine,
+  /// whose count must not become negative.
   void add(int32_t machine, int32_t count);
 
   bool operator==(const DeviceSet &other) const { return parts == other.parts; }
@@ -38,30 +39,30 @@ private:
   int64_t total = 0;
 };
 
-/// Where devices are taken from.
+/// The rule for choosing the machines that devices are taken from.
 enum class Placement {
-  fresh,  ///< whole machines that nobody uses, in order; then what is left
-  append, ///< machines that are used in part; then others
+  fresh,  ///< unused machines in order; then what is left
+  append, ///< partly used machines; then others
   scatter ///< one device of each machine in turn
 };
 
 inline constexpr Placement kPlacements[] = {Placement::fresh, Placement::append,
                                             Placement::scatter};
 
-/// The devices that stages haven't got yet.
+/// The devices that no stage has been given yet.
 class FreeDevices {
 public:
-  /// Of so many devices of each machine, the machines in this order; without
-  /// one, in that of their numbers.
+  /// Starts with this number of devices on each machine. Machines are used in
+  /// the given order, or in that of their numbers if none is given.
   explicit FreeDevices(llvm::ArrayRef<int64_t> devices,
                        llvm::ArrayRef<int32_t> order = {});
 
-  /// Takes `count` devices, of which there must be so many.
+  /// Takes `count` devices; at least as many must be free.
   DeviceSet take(int64_t count, Placement placement);
-  /// Takes what `devices` names, which must be free.
+  /// Takes the devices in the given set, which must be free.
   void take(const DeviceSet &devices);
   int64_t getCount() const;
-  /// All that is left.
+  /// Returns all devices that are still free.
   DeviceSet getRest() const;
 
 private:

@@ -1,10 +1,10 @@
-//===- FactorGrid.h - Ranks that keep inverses, and others ------*- C++ -*-===//
+//===- FactorGrid.h - Inverses on a part of the ranks -----------*- C++ -*-===//
 //
 // The placement of KAISA (Pauloski et al.: KAISA: An Adaptive Second-Order
-// Optimizer Framework for Deep Neural Networks, SC 2021). Ranks form a grid.
-// Those in a column keep the inverses of some layers and precondition these
-// layers' gradients; then each sends the results along its row. So the inverses
-// of a layer lie on as many ranks as there are rows.
+// Optimizer Framework for Deep Neural Networks, SC 2021). The ranks form a
+// grid. Those in a column keep the inverses of some layers and precondition
+// these layers' gradients; then each sends the results along its row. So each
+// layer's inverses lie on as many ranks as the grid has rows.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_PLANNING_FACTORGRID_H
@@ -18,7 +18,7 @@
 
 namespace mlir::hfta::planning {
 
-/// Ranks 0, 1, … row by row.
+/// A grid of ranks, which are numbered from 0 row by row.
 struct FactorGrid {
   int64_t rows = 1;
   int64_t columns = 1;
@@ -31,19 +31,21 @@ struct FactorGrid {
   }
 };
 
-/// Of `ranks` ranks, at least one, a share of `fraction` keeps each inverse,
-/// but one rank at least. Their number must be whole and divide the ranks; an
-/// error says what it is.
+/// Makes the grid of `ranks` ranks, at least one, in which a share of
+/// `fraction` of them, but at least one rank, keeps each inverse. The number of
+/// these ranks must be whole and divide `ranks`; otherwise the error states
+/// that number.
 llvm::Expected<FactorGrid> makeFactorGrid(double fraction, int64_t ranks);
 
-/// F of "fraction(F)", as jobs ask for a placement; nothing of another text.
+/// Parses the text "fraction(F)", as jobs write a placement, and returns F;
+/// returns nothing for any other text.
 std::optional<double> readFraction(llvm::StringRef placement);
 
-/// In place of a factor's number: the layer has none on this side.
+/// Stands for a factor's number where the layer has no factor on this side.
 inline constexpr int64_t kNoFactor = -1;
 
-/// The numbers of a layer's factors. Layers that read the same value have the
-/// same input factor.
+/// The numbers of a layer's factors. Layers that read the same value share
+/// their input factor.
 struct FactorPair {
   int64_t input = kNoFactor;
   int64_t output = kNoFactor;
@@ -56,27 +58,29 @@ enum class FactorPairing {
 
 struct GridColumns {
   std::vector<int64_t> layers;  ///< the column of each layer
-  std::vector<int64_t> factors; ///< and of each factor
+  std::vector<int64_t> factors; ///< the column of each factor
 };
 
-/// What the work of inverting a factor counts.
+/// Returns the weight that inverting a factor has in load balancing.
 using FactorWeight = llvm::function_ref<double(const Factor &)>;
 
-/// Layers go, those with the greatest sum of weights first, to the column with
-/// the least sum, of equal ones to the first. Layers with a factor in common
-/// count as one. Factors of no layer are in the first column.
+/// Chooses the columns of layers: the layers with the greatest sum of weights
+/// go first, each to the column with the least sum so far, or the first such
+/// column. Layers with a common factor count as one. Factors of no layer are in
+/// the first column.
 GridColumns chooseColumns(llvm::ArrayRef<Factor> factors,
                           llvm::ArrayRef<FactorPair> layers, int64_t columns,
                           FactorWeight weight);
 
 struct GridPlacement {
   GridColumns columns;
-  FactorOwners owners; ///< of each factor, a rank in its column
+  FactorOwners owners; ///< the rank of each factor, in its column
 };
 
-/// KAISA's rule: columns are chosen by cubes of sizes; in them, in the same
-/// order, factors go, together or the larger one first, to the rank with the
-/// least sum of cubes, of equal ones to the first.
+/// Places layers by KAISA's rule: columns are chosen by the cubes of sizes.
+/// Within a column, in the same order of layers, the factors go to the rank
+/// with the least sum of cubes, or the first such rank: both together, or the
+/// larger one first.
 GridPlacement placeOnGrid(llvm::ArrayRef<Factor> factors,
                           llvm::ArrayRef<FactorPair> layers,
                           const FactorGrid &grid, FactorPairing pairing);

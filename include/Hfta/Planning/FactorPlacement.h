@@ -1,7 +1,7 @@
-//===- FactorPlacement.h - Which rank inverts which factor ------*- C++ -*-===//
+//===- FactorPlacement.h - The rank that inverts each factor ----*- C++ -*-===//
 //
 // All ranks have the same sums of factors and need the same inverses. Either
-// each rank inverts a factor for itself, or one rank, its owner, does and
+// each rank inverts a factor for itself, or one rank, its owner, inverts it and
 // broadcasts the inverse.
 //===----------------------------------------------------------------------===//
 
@@ -14,67 +14,70 @@
 
 namespace mlir::hfta::planning {
 
-/// In place of an owner: each rank that needs the inverse computes it.
+/// Stands for an owner where each rank that needs the inverse computes it.
 inline constexpr int64_t kEveryRank = -1;
 
-/// Of each factor the rank that inverts it, counted from 0, or kEveryRank.
+/// For each factor, the rank that inverts it, counted from 0, or kEveryRank.
 using FactorOwners = std::vector<int64_t>;
 
-/// What a rank that has factors already is taken to be loaded with.
+/// The measure of the load of a rank that already owns some factors.
 enum class LoadWeight {
-  size, ///< their rows, as SPD-KFAC's program has it
-  cubes ///< the cubes of these, as the work has it
+  size, ///< the sum of their rows, as in SPD-KFAC's program
+  cubes ///< the sum of the cubes of their rows, as the work grows
 };
 
-/// Load balancing placement as in SPD-KFAC (ICDCS 2021): factors from
-/// `threshold` rows on go, the largest first, each to the rank with the least
-/// load, of equal ones to the first; each rank inverts the others.
+/// Places factors by the load balancing of SPD-KFAC (ICDCS 2021): the factors
+/// of at least `threshold` rows are assigned, the largest first, each to the
+/// rank with the least load, or the first such rank; each rank inverts the
+/// smaller factors itself.
 FactorOwners placeBySize(llvm::ArrayRef<Factor> factors, int64_t ranks,
                          int64_t threshold, LoadWeight weight);
 
 struct PlacementCosts {
   InversionCost invert;
-  /// Of inverses, from one rank to all; one broadcast after the other.
+  /// The cost of broadcasting inverses from one rank to all; broadcasts run one
+  /// after the other.
   TransferCost broadcast;
-  /// One broadcast an owner, when all that it owns is inverted; else one a
-  /// factor.
+  /// Whether an owner sends everything in one broadcast, after it has inverted
+  /// all of its factors; otherwise it sends one broadcast per factor.
   bool isMerged = true;
-  /// Owners' first broadcasts don't wait for the last owner, nor for what each
-  /// rank inverts for itself.
+  /// Whether owners' broadcasts may begin before the last owner is done, and
+  /// before each rank has inverted its own share.
   bool isOverlapped = true;
 };
 
-/// Seconds since all factors are there.
+/// Times in seconds since all factors are ready.
 struct PlacementTimes {
-  double inverted = 0;  ///< all ranks have computed what they invert
-  double broadcast = 0; ///< and have what others do
+  double inverted = 0;  ///< when all ranks have inverted their factors
+  double broadcast = 0; ///< when they also have the others' inverses
 };
 
-/// A rank inverts equal sizes in one batch, first what it owns, the largest
-/// first, then what each rank inverts for itself. Owners that are done first
-/// broadcast first.
+/// Returns the times of a placement. A rank inverts equal sizes in one batch:
+/// first the factors that it owns, the largest first, then those that each rank
+/// inverts for itself. The owners that finish first broadcast first.
 PlacementTimes getPlacementTimes(llvm::ArrayRef<Factor> factors,
                                  const FactorOwners &owners,
                                  const PlacementCosts &costs);
 
-/// Inverses that an owner sends at a time.
+/// Inverses that an owner sends in one broadcast.
 struct FactorBroadcast {
-  double ready = 0; ///< seconds since all factors are there
+  double ready = 0; ///< seconds since all factors are ready
   int64_t owner = 0;
-  std::vector<int64_t> factors; ///< their numbers
+  std::vector<int64_t> factors; ///< the factors' numbers
   int64_t elements = 0;
 };
 
-/// In the order in which they are sent, that in which they are ready.
+/// Returns the broadcasts in the order in which they are ready and are sent.
 std::vector<FactorBroadcast> getBroadcasts(llvm::ArrayRef<Factor> factors,
                                            const FactorOwners &owners,
                                            const PlacementCosts &costs);
 
-/// The best placement that is found. Candidates have a threshold of sizes and
-/// a number of owners; what would take longer to send than to invert isn't
-/// sent. Each factor, the largest first, goes to the owner who is done first
-/// with it, where a factor in a batch of its size costs less than one alone.
-/// The best candidate is improved by moving single factors.
+/// Returns the best placement that it finds. Each candidate has a threshold of
+/// sizes and a number of owners; a factor that would take longer to send than
+/// to invert isn't sent. Each factor, the largest first, goes to the owner that
+/// would finish first with it, where a factor that joins a batch of its size
+/// costs less than one alone. Moves of single factors then improve the best
+/// candidate.
 FactorOwners placeFactors(llvm::ArrayRef<Factor> factors, int64_t ranks,
                           const PlacementCosts &costs);
 

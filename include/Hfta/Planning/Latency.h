@@ -1,6 +1,6 @@
 //===- Latency.h - How long a batch takes in a pipeline ---------*- C++ -*-===//
 //
-// Both functions take stages and links in turn, as StageCosts::getStations
+// Both functions take stages and links alternately, as StageCosts::getStations
 // makes them.
 //===----------------------------------------------------------------------===//
 
@@ -11,8 +11,8 @@
 
 namespace mlir::hfta::planning {
 
-/// How many micro-batches a stage lets in before it begins with backwards, for
-/// n stages of one replica counted from 0.
+/// The number of micro-batches that a stage starts before its first backward,
+/// for stages i = 0 … n - 1 of one replica each.
 enum class InFlightPolicy {
   withLinks,    ///< 2(n - i) - 1: sends take as long as stages
   withoutLinks, ///< n - i: sends take no time
@@ -23,19 +23,19 @@ inline constexpr InFlightPolicy kInFlightPolicies[] = {
     InFlightPolicy::withLinks, InFlightPolicy::withoutLinks,
     InFlightPolicy::all};
 
-/// K of each stage: micro-batches that one replica has in flight, or with
-/// divided micro-batches all replicas together. At most what `most` says of
-/// each stage.
+/// Returns K of each stage: the micro-batches that one replica has in flight,
+/// or all replicas together if micro-batches are divided. It is at most the
+/// stage's entry in `most`.
 llvm::SmallVector<int64_t, 8> getInFlight(InFlightPolicy policy,
                                           llvm::ArrayRef<Station> stations,
                                           const Workload &workload,
                                           llvm::ArrayRef<int64_t> most);
 
-/// Seconds from the first forward to the end of the last all-reduce if each
-/// stage begins what it can in the order one forward, one backward, with
-/// `inFlight` micro-batches before the first backward. With half duplex, links
-/// take turns as stages do. Numbers in flight with which stages wait for each
-/// other for ever are lowered.
+/// Returns the seconds from the first forward to the end of the last all-reduce
+/// if each stage begins whatever it can in the order one forward, one backward,
+/// with `inFlight` micro-batches before the first backward. With half duplex,
+/// the two directions of a link take turns as in stages. Numbers in flight that
+/// would make stages wait for each other forever are lowered.
 double getLatency(llvm::ArrayRef<Station> stations,
                   llvm::ArrayRef<int64_t> inFlight, const Workload &workload,
                   Duplex duplex);
@@ -46,8 +46,8 @@ struct LatencyEstimate {
   int64_t pivot = 0;
 };
 
-/// The estimate of DAPPLE's paper, mostly a little less than what getLatency
-/// says with the best numbers in flight.
+/// Computes the estimate of DAPPLE's paper, which is mostly a little less than
+/// the result of getLatency with the best numbers in flight.
 LatencyEstimate estimateLatency(llvm::ArrayRef<Station> stations,
                                 const Workload &workload, Duplex duplex);
 

@@ -1,8 +1,8 @@
 //===- LayerModel.h - A model as layers with costs --------------*- C++ -*-===//
 //
-// All that the planner knows of a model, whatever it was made from. Its layers
-// stand in an order in which each comes after those whose values it takes, so
-// that each prefix of it may be the first stages of a pipeline.
+// All that the planner knows of a model, whatever it was made from. The layers
+// are in topological order, each after those whose values it takes, so that any
+// prefix of them may be the first stages of a pipeline.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_PLANNING_LAYERMODEL_H
@@ -17,38 +17,40 @@
 
 namespace mlir::hfta::planning {
 
-/// What one layer costs. What is "a sample" grows with the samples of a
-/// micro-batch, of which each takes "the least" besides.
+/// The costs of one layer. Those per sample grow with the samples of a
+/// micro-batch; those that begin with `least` are added once per micro-batch.
 struct Layer {
-  std::string name;          ///< no other layer has it
-  double forward = 0;        ///< seconds a sample
-  double backward = 0;       ///< seconds a sample
-  double parameterBytes = 0; ///< of all its parameters
-  double savedBytes = 0;     ///< a sample: kept from forward to backward
-  /// A sample: values that this layer or one before it makes and a later one
-  /// takes, each counted once. As much goes back in the backward.
+  std::string name;          ///< unique in the model
+  double forward = 0;        ///< seconds per sample
+  double backward = 0;       ///< seconds per sample
+  double parameterBytes = 0; ///< bytes of all its parameters
+  /// Bytes per sample that are kept from forward to backward.
+  double savedBytes = 0;
+  /// Bytes per sample of the values that this layer or an earlier one makes and
+  /// a later one takes, each value counted once. The backward sends as many
+  /// back.
   double crossingBytes = 0;
-  double leastForward = 0;  ///< seconds a micro-batch
-  double leastBackward = 0; ///< seconds a micro-batch
-  double update = 0;        ///< seconds a batch, however many replicas
-  double inputBytes = 0;    ///< a sample: of the data that it reads
-  /// What a preconditioner keeps of the layer, and the sums that it makes this
-  /// of, which each group of micro-batches has.
+  double leastForward = 0;  ///< seconds per micro-batch
+  double leastBackward = 0; ///< seconds per micro-batch
+  double update = 0;        ///< seconds per batch, however many replicas
+  double inputBytes = 0;    ///< bytes per sample of the data that it reads
+  /// Bytes that a preconditioner keeps for the layer, and bytes of the sums
+  /// that it computes them from, which each group of micro-batches has.
   double curvatureBytes = 0, momentBytes = 0;
-  /// How much of the backward is for gradients of weights, for which no other
-  /// layer waits. Products and convolutions do as much for these as for those
-  /// of inputs.
+  /// The share of the backward that computes gradients of weights, for which no
+  /// other layer waits. In products and convolutions these take as long as the
+  /// gradients of inputs.
   double weightShare = 0.5;
 };
 
 struct LayerModel {
-  /// Tells this model from others, whatever was measured of it.
+  /// Distinguishes this model from others, whatever was measured of it.
   std::string digest;
   std::vector<Layer> layers;
   /// Bytes of the optimizer's state for each byte of parameters.
   double optimizerStates = 0;
 
-  /// The number of the layer with this name.
+  /// Returns the number of the layer with this name.
   std::optional<int64_t> findLayer(llvm::StringRef name) const;
 };
 

@@ -1,7 +1,7 @@
 //===- MakeOrder.h - Orders for any pipeline --------------------*- C++ -*-===//
 //
-// Orders with names, for any number of positions, replicas, chunks and
-// micro-batches, and the choice of one by simulation.
+// Named orders for any number of positions, replicas, chunks and micro-batches,
+// and the choice of one by simulation.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_PLANNING_MAKEORDER_H
@@ -12,9 +12,9 @@
 
 namespace mlir::hfta::planning {
 
-/// One of the orders that are the same whatever anything costs: the shape's
-/// `inFlight` says how far forwards may run ahead of their backwards. Without
-/// it they have for P positions of which p is one:
+/// Makes one of the orders that don't depend on costs. The shape's `inFlight`
+/// limits how far forwards may run ahead of their backwards. Without it,
+/// position p of P has in flight:
 ///   all_forwards_first  all micro-batches
 ///   one_f_one_b         P - p
 ///   zero_bubble         P ("H1"); with 2P - 1, weights' gradients fill the
@@ -24,70 +24,74 @@ namespace mlir::hfta::planning {
 /// An error says what of the shape doesn't fit the order.
 llvm::Expected<Order> makeOrder(OrderKind kind, const PipelineShape &shape);
 
-/// The order of this kind in which workers have at most as many in flight as
-/// the shape says. In one_f_one_b a stage that is further ahead than its place
-/// asks for keeps those before it waiting, so that it has fewer where this
-/// makes a step of equal stages shorter.
+/// Makes the order of this kind in which workers have at most as many in flight
+/// as the shape allows. In one_f_one_b, a stage that runs further ahead than
+/// its place in the pipeline requires keeps the stages before it waiting; so it
+/// gets fewer in flight where this makes a step of equal stages shorter.
 llvm::Expected<Order> makeLimitedOrder(OrderKind kind,
                                        const PipelineShape &shape);
 
-/// Choices of the list scheduler. A worker that is free does the backward, else
-/// the forward, else the gradients of weights that it can.
+/// Settings of the list scheduler. A free worker does a backward if one can
+/// begin, else a forward, else gradients of weights.
 struct ListPolicy {
   bool splitsBackward = true;
-  /// Waits for something more urgent that comes within so much of the time that
-  /// the less urgent takes.
+  /// How long it waits for a more urgent action, as a share of the time that
+  /// the less urgent one takes.
   double patience = 0;
 };
 
-/// For uneven times: the order in which the simulation's workers, which do what
-/// is there, come to do it. Of a position's workers the first to come to a
-/// point decides for all. Where positions have different replicas this may come
-/// to nothing, with an order that isn't complete.
+/// Makes an order for uneven times: the order in which simulated workers, which
+/// do whatever is ready, begin their actions. Of a position's workers, the
+/// first to reach a point in its list decides for all. Where positions have
+/// different numbers of replicas this may fail, with an order that isn't
+/// complete.
 Order makeListOrder(const PipelineShape &shape, const PipelineWork &work,
                     const WorkerPlaces &places, const ListPolicy &policy);
 
-/// Whether there is room for an order.
+/// Returns whether there is enough memory for an order.
 using OrderFilter = llvm::function_ref<bool(const Order &)>;
 
-/// An order and what came of it.
+/// An order and its simulated run.
 struct ChosenOrder {
   PipelineRun run;
-  /// Of each stage, how many instances of received values a worker has: with so
-  /// many it ends whatever the transport, and messages need hardly wait.
+  /// For each stage, the number of instances of received values on a worker:
+  /// with as many, the order ends whatever the transport, and messages hardly
+  /// need to wait.
   std::vector<int64_t> slots;
 };
 
-/// What orders, and plans with them, are compared by.
+/// The figures by which orders, and plans with them, are compared.
 struct OrderMeasure {
-  double length = 0;    ///< seconds of a step
-  int64_t inFlight = 0; ///< micro-batches, of all workers
+  double length = 0;    ///< seconds per step
+  int64_t inFlight = 0; ///< micro-batches, over all workers
 };
 
-/// The place of the best one; none of none. Of the shortest and those that take
-/// up to a hundredth longer, as times aren't known better, it is the one with
-/// least in flight, of equal ones the shortest, then the first.
+/// Returns the index of the best one, or nothing if there are none. Since times
+/// aren't known more exactly, those that take up to a hundredth longer than the
+/// shortest count as equal. Of these it picks the one with the least in flight,
+/// then the shortest, then the first.
 std::optional<size_t> pickBest(llvm::ArrayRef<OrderMeasure> measures);
 
-/// Stages that need too much memory get one micro-batch less in flight; where
-/// each of them has one, all stages do. Whether any had more than one.
+/// Lowers the micro-batches in flight by one in stages that need too much
+/// memory; if each of these has only one, in all stages. Returns whether any
+/// number could be lowered.
 bool shrinkInFlight(llvm::MutableArrayRef<int64_t> inFlight,
                     llvm::ArrayRef<bool> isTooLarge);
 
-/// Simulates the orders of this kind that fit the shape, `automatic` those of
-/// all kinds, of several chunks those that place them as the shape does, and
-/// picks the best one, in the order of OrderKind. Those that `fits` refuses
-/// aren't among them. Where the shape's `inFlight` has no number, several are
-/// tried.
+/// Simulates the orders of this kind that fit the shape and picks the best one,
+/// in the order of OrderKind. `automatic` stands for all kinds; with several
+/// chunks, only those that place chunks as the shape does. Orders that `fits`
+/// rejects aren't considered. Where the shape's `inFlight` has no number,
+/// several are tried.
 llvm::Expected<ChosenOrder> chooseOrder(OrderKind kind,
                                         const PipelineShape &shape,
                                         const PipelineWork &work,
                                         const WorkerPlaces &places = {},
                                         OrderFilter fits = nullptr);
 
-/// Recomputes micro-batches of these stages right before their backward, those
-/// that the order doesn't recompute already. Where an order is chosen by times,
-/// these should contain that of recomputing.
+/// Inserts the recomputation of these stages' micro-batches right before their
+/// backward, where the order doesn't recompute them already. If the order is
+/// chosen by times, these should include the time of recomputing.
 void insertRecompute(Order &order, llvm::ArrayRef<bool> stages);
 
 } // namespace mlir::hfta::planning

@@ -1,6 +1,6 @@
 //===- MeasuredCosts.h - Times that a program has measured ------*- C++ -*-===//
 //
-// What `bench --phases --json` of a compiled program prints: how long each of
+// The output of `bench --phases --json` of a compiled program: how long each of
 // its tasks takes, and how fast messages between its ranks are.
 //===----------------------------------------------------------------------===//
 
@@ -17,46 +17,48 @@
 
 namespace mlir::hfta::planning {
 
-/// Between two ranks, while nothing else is sent.
+/// The link between two ranks, measured while nothing else was sent.
 struct MeasuredLink {
   int64_t ranks[2] = {0, 0};
   double latency = 0; ///< seconds of a message
   double bytesPerSecond = 0;
-  /// How much longer tasks take while a message is awaited; at least 1.
+  /// The factor by which tasks take longer while a message is awaited; at least
+  /// 1.
   double slowdown = 1;
 };
 
-/// Of a task in a step, on all ranks together.
+/// The measurements of a task in a step, over all ranks together.
 struct MeasuredTask {
   double seconds = 0;
   double runs = 0;   ///< 0: unknown
-  double copies = 0; ///< of all these runs; 0: unknown
+  double copies = 0; ///< sum over all these runs; 0: unknown
 };
 
 struct MeasuredCosts {
-  std::string model; ///< its digest, as a plan's
-  /// Between the program's blocks, each the names of its values.
+  std::string model; ///< its digest, as in a plan
+  /// The cuts between the program's blocks, each as the names of its values.
   std::vector<std::vector<std::string>> cuts;
   int64_t copies = 1;
-  int64_t batch = 1; ///< samples of a step
+  int64_t batch = 1; ///< samples per step
   int64_t microBatches = 1;
   llvm::StringMap<MeasuredTask> tasks;
-  std::vector<MeasuredLink> links; ///< none of one rank alone
-  std::optional<StoreRates> store; ///< of a program that spills
+  std::vector<MeasuredLink> links; ///< empty for a single rank
+  std::optional<StoreRates> store; ///< if the program spills
 
-  /// Seconds in a step, on all ranks; 0 for a task that there isn't.
+  /// Returns the task's seconds per step, over all ranks; 0 for a task that
+  /// doesn't exist.
   double getSeconds(llvm::StringRef task) const {
     return tasks.lookup(task).seconds;
   }
 };
 
-/// Reads the JSON object, of which further fields are ignored. An error says
+/// Reads the JSON object, ignoring fields that it doesn't know. An error says
 /// what is wrong with which field.
 llvm::Expected<MeasuredCosts> readCosts(llvm::StringRef text);
 
-/// Rates and latency between the cluster's devices, of which rank r's is the
-/// r-th one: the medians of links within a machine, of those between machines,
-/// and of all latencies and slowdowns. What wasn't measured stays.
+/// Sets the rates and the latency of the cluster, of which device r runs rank
+/// r: the medians over the links within a machine, over those between machines,
+/// and over all latencies and slowdowns. Leaves unchanged what wasn't measured.
 void measureLinks(Cluster &cluster, const MeasuredCosts &costs);
 
 } // namespace mlir::hfta::planning

@@ -1,4 +1,4 @@
-//===- MeasuredKfac.h - What K-FAC takes, by measured tasks -----*- C++ -*-===//
+//===- MeasuredKfac.h - K-FAC costs from measured tasks ---------*- C++ -*-===//
 
 #ifndef HFTA_PLANNING_MEASUREDKFAC_H
 #define HFTA_PLANNING_MEASUREDKFAC_H
@@ -8,38 +8,39 @@
 
 namespace mlir::hfta::planning {
 
-/// What KfacCosts are made of where ranks send messages to each other: numbers
-/// alone, so that a plan can keep them.
+/// The rates from which KfacCosts are computed where ranks send messages to
+/// each other. They are plain numbers, so that a plan can store them.
 struct KfacRates {
-  /// Of different sizes, at least one.
+  /// Measurements of different sizes, at least one.
   std::vector<InversionMeasurement> inversions;
   TransferCost reduceFactors, reduceGradients; ///< among all ranks
-  /// From one rank to another. To several goes one message after the other.
+  /// The cost of a message from one rank to another. A broadcast sends one
+  /// message after the other.
   TransferCost message;
   double bytesPerElement = 4;
-  bool isOverlapped = true; ///< of sums
+  bool isOverlapped = true; ///< whether sums overlap with computing
 
-  /// Of steps as schedules have them.
+  /// Returns the costs of steps that run as in the schedules of programs.
   KfacCosts getCosts() const;
 };
 
-/// A job's step, of which all ranks together do `batch` samples.
+/// A job's step, in which all ranks together process `batch` samples.
 struct KfacWorkload {
   int64_t ranks = 1;
   int64_t batch = 1;
   int64_t copies = 1;
-  int64_t groups = 1; ///< whose sums are added up
-  /// Elements of the parts in which sums are added up, of which tasks that do
-  /// so count how many they add.
+  int64_t groups = 1; ///< groups of micro-batches whose sums are added up
+  /// Elements of one part of a sum. The tasks that add sums count their work in
+  /// such parts.
   int64_t elementsOfPart = 1;
 };
 
-/// Puts measured times in the place of estimated ones, of a program with the
-/// model's blocks and copies, for any number of ranks. Of a task that several
-/// factors or layers share each gets the part that it was estimated to have; of
-/// inversions, the seconds of the model's sizes become those that are most
-/// likely by all blocks' tasks. What wasn't measured stays as it is. An error
-/// says which task isn't there, or is of no block of the model.
+/// Replaces estimated times by measured ones, from a program with the model's
+/// blocks and copies, for any number of ranks. If several factors or layers
+/// share a task, its time is divided as the estimates are. The seconds of
+/// inversions of each matrix size become those that are most likely given the
+/// tasks of all blocks. What wasn't measured stays as it is. An error says
+/// which task is missing, or belongs to no block of the model.
 llvm::Error measureKfac(const MeasuredCosts &measured,
                         const KfacWorkload &workload, KfacModel &model,
                         KfacRates &rates);

@@ -1,8 +1,7 @@
-//===- PipelinePlan.h - Stages, where they run, how long they take *- C++
-//-*-===//
+//===- PipelinePlan.h - Stages, their devices and times ---------*- C++ -*-===//
 //
-// A plan as the planner makes it, as a file keeps it, and as the compiler takes
-// it.
+// A plan as the planner makes it, as a file stores it, and as the compiler
+// reads it.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_PLANNING_PIPELINEPLAN_H
@@ -19,34 +18,34 @@ class raw_ostream;
 
 namespace mlir::hfta::planning {
 
-/// A run of layers.
+/// A run of consecutive layers.
 struct PlannedPart {
   /// Its place among all parts of the model.
   int64_t number = 0;
-  std::string first, last; ///< layers
-  /// Values behind which the next part begins, where it isn't `last` alone.
+  std::string first, last; ///< names of layers
+  /// The values after which the next part begins, unless that is `last` alone.
   std::vector<std::string> cut;
-  double forward = 0;  ///< seconds a micro-batch
-  double backward = 0; ///< seconds a micro-batch
-  /// Whether forwards are computed again, which the backward then contains.
+  double forward = 0;  ///< seconds per micro-batch
+  double backward = 0; ///< seconds per micro-batch
+  /// Whether forwards are recomputed; `backward` then includes that time.
   bool recomputes = false;
 };
 
 struct PlannedStage {
-  /// Its chunks: mostly one, in the order of their numbers.
+  /// Its chunks in the order of their numbers, mostly just one.
   std::vector<PlannedPart> parts;
-  std::vector<int64_t> devices; ///< one a replica, by number
-  /// Sums of gradients that the replicas form before these become one.
+  std::vector<int64_t> devices; ///< one per replica, by number
+  /// The sums of gradients that the replicas form before these become one.
   int64_t groups = 1;
-  /// Micro-batches that a replica has between forward and backward at most.
+  /// The most micro-batches that a replica has between forward and backward.
   int64_t inFlight = 1;
-  double allReduce = 0;  ///< seconds a batch
-  int64_t peakBytes = 0; ///< of a device
+  double allReduce = 0;  ///< seconds per batch
+  int64_t peakBytes = 0; ///< bytes that a device needs
 
-  /// Of all chunks, in seconds a micro-batch.
+  /// Return the seconds per micro-batch, over all chunks.
   double getForward() const;
   double getBackward() const;
-  /// Whether any of its chunks does.
+  /// Returns whether any of its chunks recomputes forwards.
   bool recomputes() const;
 };
 
@@ -54,41 +53,45 @@ struct PipelinePlan {
   std::string model; ///< digest of the model that it is for
   Cluster cluster;
   int64_t microBatches = 1;
-  std::string order; ///< in which micro-batches go forward and backward
-  /// What each stage does, "0F0,0F1,0B0,0B1", in places of a worker's own
-  /// micro-batches; empty: what follows from the order's name.
+  /// The name of the order in which micro-batches go forward and backward.
+  std::string order;
+  /// The actions of each stage, "0F0,0F1,0B0,0B1", with the places of a
+  /// worker's own micro-batches; empty: those that follow from the order's
+  /// name.
   std::vector<std::string> actions;
   // Stages of several chunks have none of these three.
-  double latency = 0;  ///< seconds a batch, by the recursion; 0: none
-  double estimate = 0; ///< seconds a batch, by a formula; 0: none
-  /// The stage or link, counted together, that decides the estimate; -1: none.
+  double latency = 0;  ///< seconds per batch, by the recursion; 0: none
+  double estimate = 0; ///< seconds per batch, by a formula; 0: none
+  /// The station that decides the estimate, counting stages and links
+  /// alternately; -1: none.
   int64_t pivot = -1;
-  std::optional<double> simulated; ///< seconds a batch, if it was simulated
-  /// Time of the batch on one device, without waiting, over the latency; where
-  /// there is none, over the simulated time.
+  std::optional<double> simulated; ///< seconds per batch, if simulated
+  /// The time of the batch on one device, without waiting, divided by the
+  /// latency, or by the simulated time where there is no latency.
   double speedup = 0;
   std::vector<PlannedStage> stages;
 
-  /// Parts of the model that each stage has.
+  /// Returns the number of parts of the model that each stage has.
   int64_t getChunks() const {
     return stages.empty() ? 1 : static_cast<int64_t>(stages[0].parts.size());
   }
-  /// Of several chunks, whether the first stage has the last part, too.
+  /// Returns whether the first stage has the last part too, given several
+  /// chunks.
   bool isVShaped() const;
-  /// The parts of all stages in the order of the model.
+  /// Returns the parts of all stages in the order of the model.
   std::vector<const PlannedPart *> getParts() const;
-  /// Seconds of a batch, simulated if it was.
+  /// Returns the seconds of a batch: the simulated ones if it was simulated.
   double getLength() const { return simulated.value_or(latency); }
 };
 
-/// Writes a plan as JSON, times in milliseconds.
+/// Writes a plan as JSON, with times in milliseconds.
 void writePlan(const PipelinePlan &plan, llvm::raw_ostream &os);
 
-/// Reads what writePlan writes, and nothing else. Nothing after an error, which
-/// says where and what is wrong.
+/// Reads what writePlan writes, and nothing else. On failure it returns
+/// nothing, and `error` says where and what is wrong.
 std::optional<PipelinePlan> readPlan(llvm::StringRef text, std::string &error);
 
-/// A table with a row a stage, for people.
+/// Prints a table for people, with a row per stage.
 void printPlan(const PipelinePlan &plan, llvm::raw_ostream &os);
 
 } // namespace mlir::hfta::planning

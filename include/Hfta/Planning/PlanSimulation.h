@@ -10,7 +10,8 @@
 
 namespace mlir::hfta::planning {
 
-/// What is simulated soon: plans of at most so many devices and micro-batches.
+/// The largest plans that are quick to simulate, in devices and in
+/// micro-batches.
 inline constexpr int64_t kMostSimulatedDevices = 64;
 inline constexpr int64_t kMostSimulatedMicroBatches = 512;
 
@@ -21,38 +22,40 @@ inline bool isSimulated(int64_t devices, int64_t microBatches) {
 
 struct PlanSimulationOptions {
   OrderKind order = OrderKind::oneForwardOneBackward;
-  /// Gradients are summed in buckets of at least so many bytes, each as soon as
-  /// it is complete if sums overlap with the backward, else at its end.
+  /// The least bytes of a bucket in which gradients are summed. If sums overlap
+  /// with the backward, a bucket is summed as soon as it is complete, otherwise
+  /// at the end of the backward.
   double bucket = 4e6;
   bool overlaps = true;
-  /// Of each stage, the most micro-batches in flight; empty: as many as there
-  /// is memory for.
+  /// The most micro-batches in flight of each stage; empty: as many as memory
+  /// allows.
   std::vector<int64_t> inFlight;
-  /// In place of any other.
+  /// The order to use instead of choosing one.
   std::optional<Order> given;
 };
 
-/// A plan in the simulator's terms.
+/// A plan in terms of the simulator.
 struct PlannedPipeline {
-  PipelineShape shape; ///< with as many in flight as there is memory for
+  PipelineShape shape; ///< with as many in flight as memory allows
   PipelineWork work;
   WorkerPlaces places;
 };
 
-/// `costs` are what the plan was made with, and each of its stages fits into
-/// memory. With divided micro-batches a stage's devices are one worker.
+/// Converts a plan. `costs` must be those that the plan was made with, and each
+/// of its stages must fit into memory. If micro-batches are divided, a stage's
+/// devices are one worker.
 PlannedPipeline getPipeline(const PipelinePlan &plan, const StageCosts &costs,
                             const PlanSimulationOptions &options);
 
-/// Chooses an order of the kind for the plan's stages, with what the plan has
-/// in flight or with as much as there is memory for, and simulates it. The plan
-/// then has this order, its numbers in flight and peaks, and how long it takes.
+/// Chooses an order of the given kind for the plan's stages, with the plan's
+/// numbers in flight or with as many as memory allows, and simulates it. Stores
+/// the order, its numbers in flight, its peaks and its length in the plan.
 llvm::Expected<ChosenOrder>
 simulatePlan(PipelinePlan &plan, const StageCosts &costs,
              const PlanSimulationOptions &options = {});
 
-/// The simulated step of a plan, a row a device with its stage. With divided
-/// micro-batches, a row a stage.
+/// Draws the simulated step of a plan, with a row per device that names its
+/// stage. If micro-batches are divided, there is a row per stage.
 Timeline getTimeline(const PipelinePlan &plan, const ChosenOrder &chosen);
 
 } // namespace mlir::hfta::planning

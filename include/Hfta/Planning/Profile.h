@@ -6,8 +6,8 @@
 //   activation_size=96000000, parameter_size=0
 //
 // (in one line; times in milliseconds, sizes in bytes, "[a; b]" for a node with
-// several outputs, and perhaps " -- stage_id=2" behind it), an edge a line that
-// begins with a tab:
+// several outputs, and perhaps " -- stage_id=2" at the end). An edge is a line
+// that begins with a tab:
 //
 //   	node3 -- node4
 //===----------------------------------------------------------------------===//
@@ -27,12 +27,12 @@ struct ProfileError {
   std::string message;
 };
 
-/// Reads a profile whose times and activations are of `samples` samples. Layers
-/// are ordered by the number of their ancestors, equal ones as in the file, a
-/// source right before its first user. Sources that are called Input..., and
-/// sinks that are called __getitem__..., are no layers. A layer's name is the
-/// node's description, or its identifier where several have that.
-/// Nothing after an error, which is in `error`.
+/// Reads a profile whose times and activations are those of `samples` samples.
+/// Layers are ordered by their number of ancestors, equal ones as in the file,
+/// and a source right before its first user. Sources named Input... and sinks
+/// named __getitem__... are no layers. A layer's name is the node's
+/// description, or its identifier where several have that description. On
+/// failure it returns nothing and sets `error`.
 std::optional<LayerModel> readProfile(llvm::StringRef text, int64_t samples,
                                       ProfileError &error);
 

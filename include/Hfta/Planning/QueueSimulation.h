@@ -1,9 +1,9 @@
 //===- QueueSimulation.h - Queues that compute and move bytes ---*- C++ -*-===//
 //
-// A step as its schedule has it: what each queue of a device does, in order.
-// Queues wait for each other by events alone. What is read from a store and
-// written to it goes through channels, of which each has a rate; who uses one
-// at the same time shares it.
+// A step as its schedule describes it: the work of each queue of a device, in
+// order. Queues wait for each other only by events. Reads from a store and
+// writes to it go through channels, each with a rate that its current users
+// share.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_PLANNING_QUEUESIMULATION_H
@@ -20,21 +20,21 @@ struct QueuedWork {
     compute,
     read,
     write,
-    record, ///< it happens once all before it in its queue is done
-    await   ///< what comes next waits for it
+    record, ///< the event happens once all earlier work in its queue is done
+    await   ///< later work in the queue waits for the event
   };
   Kind kind = compute;
-  double seconds = 0; ///< of what is computed
-  /// Of `record` and `await`: a number that no other record has. One that is
-  /// never recorded isn't awaited.
+  double seconds = 0; ///< length of a computation
+  /// The event of `record` or `await`: a number that no other record has. An
+  /// event that is never recorded isn't awaited.
   int64_t event = -1;
-  /// What it is to be called, with the bytes that are read or written; its
-  /// times are filled in.
+  /// The event to report for this work, with the bytes that are read or
+  /// written; the simulation fills in its times.
   SpillEvent what;
 };
 
-/// All queues begin at once. The peak isn't known here. Queues must not wait
-/// for each other for ever.
+/// Simulates queues that all begin at once. The result has no peak of memory.
+/// Queues must not wait for each other forever.
 SpillRun simulateQueues(llvm::ArrayRef<std::vector<QueuedWork>> queues,
                         const StoreRates &store);
 

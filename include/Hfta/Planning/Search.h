@@ -13,62 +13,64 @@ struct PlanRequest {
   int64_t batch = 1;        ///< samples
   int64_t microBatches = 0; ///< a divisor of the batch; 0: any of them
   CostRule costs = CostRule::units;
-  int64_t groups = 0;      ///< of Workload; at most the micro-batches
-  bool recomputes = false; ///< of Workload
-  double bucket = 4e6;     ///< of Workload
+  int64_t groups = 0;      ///< as in Workload; at most the micro-batches
+  bool recomputes = false; ///< as in Workload
+  double bucket = 4e6;     ///< as in Workload
 
   Workload getWorkload(int64_t count) const {
     return {batch, count, costs, groups, recomputes, bucket};
   }
 };
 
-/// Why there is no plan.
+/// The reason why there is no plan.
 struct PlanFailure {
   /// The least memory of a device with which there is a plan, in bytes, and the
   /// layers of the stage that needs it.
   int64_t leastMemory = 0;
   std::string first, last;
 
-  /// Becomes the other one, if that needs less or this one is none yet.
+  /// Takes over the other failure if it needs less memory, or if this one is
+  /// not set yet.
   void takeLess(const PlanFailure &other) {
     if (leastMemory == 0 || other.leastMemory < leastMemory)
       *this = other;
   }
 };
 
-/// The fastest plan that is found, whose all devices' memory suffices;
-/// `failure` if there is none. The model must have layers that take time.
+/// Returns the fastest plan found in which each device's memory suffices; if
+/// there is none, sets `failure`. The model must have layers that take time.
 std::optional<PipelinePlan> planPipeline(const LayerModel &model,
                                          const Cluster &cluster,
                                          const PlanRequest &request,
                                          PlanFailure &failure);
 
-/// What a plan with these stages would be, with the best numbers in flight, or
-/// where these are more than `mostInFlight` of each stage, with so many. Each
-/// device must have memory for one micro-batch, and at least one of them.
+/// Describes the plan with these stages and with the best numbers in flight,
+/// limited to `mostInFlight` of each stage. Each device must have memory for at
+/// least one micro-batch, and each limit must be at least one.
 PipelinePlan describePlan(const StageCosts &costs, llvm::ArrayRef<Stage> stages,
                           llvm::ArrayRef<int64_t> mostInFlight = {});
 
-/// Stages of which each has several parts of the model.
+/// Stages that each have several parts of the model.
 struct ChunkedStages {
   /// All parts, in the order of the model.
   llvm::SmallVector<LayerRange, 16> parts;
-  /// Of each stage; as many devices as it has replicas.
+  /// The devices of each stage, one per replica.
   llvm::SmallVector<DeviceSet, 8> devices;
   ChunkPlacement placement = ChunkPlacement::loop;
 
-  /// Without limits of what is in flight.
+  /// Returns the shape, without limits of what is in flight.
   PipelineShape getShape(const Workload &workload) const;
-  /// The parts of a stage.
+  /// Returns the parts of a stage.
   llvm::SmallVector<LayerRange, 4> getParts(const PipelineShape &shape,
                                             int64_t stage) const;
 };
 
-/// What a plan with these stages would be, with as much in flight as there is
-/// memory for; simulatePlan tells how long it takes.
+/// Describes the plan with these stages and with as much in flight as memory
+/// allows; simulatePlan reports how long it takes.
 PipelinePlan describePlan(const StageCosts &costs, const ChunkedStages &stages);
 
-/// The least bytes a device with which any plan fits, and its largest stage.
+/// Returns the least bytes per device with which any plan fits, and the largest
+/// stage of that plan.
 PlanFailure findLeastMemory(const StageCosts &costs);
 
 } // namespace mlir::hfta::planning

@@ -1,11 +1,11 @@
-//===- SpillModel.h - A training step as what it computes and holds -*- C++
-//-*-//
+//===- SpillModel.h - A step's computations and memory ----------*- C++ -*-===//
 //
 // A step goes through a chain of blocks, forward and backward, for each of its
-// micro-batches. What backward needs of forward, and what a block has of its
-// own, has to be in the device's memory while it is used; meanwhile it may lie
-// in a store, or be computed again. All times are in seconds and all sizes in
-// bytes of one copy, unless said otherwise.
+// micro-batches. The values that a backward needs from a forward, and the
+// parameters and state of a block, must be in the device's memory while they
+// are used; meanwhile they may lie in a store, or values may be recomputed. All
+// times are in seconds and all sizes in bytes of one copy, unless said
+// otherwise.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_PLANNING_SPILLMODEL_H
@@ -19,44 +19,43 @@
 
 namespace mlir::hfta::planning {
 
-/// What an op of a forward computes of one micro-batch.
+/// A value that an op of a forward computes for one micro-batch.
 struct SpillValue {
   int64_t bytes = 0;
   int64_t maker = 0; ///< the number of the op
 };
 
 struct SpillOp {
-  double seconds = 0; ///< of one micro-batch
-  /// Numbers of the values that it reads, of earlier ops. Data and parameters
-  /// are no values.
+  double seconds = 0; ///< for one micro-batch
+  /// Numbers of the values that it reads, which earlier ops make. Data and
+  /// parameters don't count as values.
   llvm::SmallVector<int64_t, 4> operands;
-  /// False: backward can't compute it again.
+  /// Whether backward can recompute it.
   bool isRepeatable = true;
 };
 
-/// Ops that are run in one task, so that a chain can be cut between blocks
-/// alone.
+/// Ops that run in one task, so that a chain can only be cut between blocks.
 struct SpillBlock {
   std::string name;
-  int64_t endOp = 0; ///< behind its last op; its first one follows the last of
-                     ///< the block before it
-  /// Values that its backward reads, of its own ops and of earlier blocks'.
+  /// One past its last op; its first op follows the block before it.
+  int64_t endOp = 0;
+  /// Values that its backward reads, of its own ops and of earlier blocks.
   llvm::SmallVector<int64_t, 8> backwardReads;
-  double backward = 0;        ///< seconds of one micro-batch
-  double update = 0;          ///< seconds of a step
-  int64_t parameterBytes = 0; ///< that an update changes
-  int64_t frozenBytes = 0;    ///< parameters that none changes
-  int64_t sharedBytes = 0;    ///< the same, of all copies together
+  double backward = 0;        ///< seconds for one micro-batch
+  double update = 0;          ///< seconds per step
+  int64_t parameterBytes = 0; ///< parameters that an update changes
+  int64_t frozenBytes = 0;    ///< parameters that no update changes
+  int64_t sharedBytes = 0;    ///< frozen parameters that all copies share
   int64_t gradientBytes = 0;
-  int64_t stateBytes = 0; ///< of the optimizer
+  int64_t stateBytes = 0; ///< the optimizer's state
 };
 
-/// What it costs to move bytes between memory and store.
+/// The costs of moving bytes between memory and store.
 struct StoreRates {
   double readBytesPerSecond = 1e9;
   double writeBytesPerSecond = 1e9;
   double secondsPerTransfer = 0;
-  /// Nothing is read while anything is written.
+  /// Whether reads and writes exclude each other.
   bool isShared = false;
 };
 
@@ -66,15 +65,16 @@ struct SpillModel {
   std::vector<SpillValue> values; ///< in the order of their makers
   int64_t copies = 1;
   int64_t microBatches = 1;
-  /// Where a block's micro-batches lie in memory together, they are one here,
-  /// with the bytes and seconds of all of them. What is computed again lies
-  /// there for one of so many at a time.
+  /// The number of micro-batches that lie in memory together. The model counts
+  /// them as one, with the bytes and seconds of all of them, but recomputed
+  /// values lie in memory for only one of these parts at a time.
   int64_t partsOfMicroBatch = 1;
-  /// Of all copies together, whatever the plan is: what stays in memory.
+  /// Bytes of all copies together that stay in memory whatever the plan is.
   int64_t fixedBytes = 0;
-  /// Of one copy, while a task runs.
+  /// Bytes that one copy needs while a task runs.
   int64_t workspaceBytes = 0;
-  /// No block is updated before all gradients are there.
+  /// Whether gradients are clipped, so that no block is updated before all
+  /// gradients are there.
   bool clips = false;
   StoreRates store;
 

@@ -1,8 +1,9 @@
 //===- SpillPlan.h - How a step fits in a budget of memory ------*- C++ -*-===//
 //
-// What is kept in memory, what goes to the store meanwhile and what is computed
-// again, so that a step needs no more memory than there is and takes as little
-// time as possible. Only the peak that a simulation of the step has counts.
+// A plan says what is kept in memory, what goes to the store meanwhile and what
+// is recomputed, so that a step fits in the available memory and takes as
+// little time as possible. The peak of memory is that of a simulation of the
+// step.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_PLANNING_SPILLPLAN_H
@@ -22,15 +23,15 @@ class raw_ostream;
 
 namespace mlir::hfta::planning {
 
-/// What becomes of a value from its last use in a forward to its first one in a
+/// The fate of a value between its last use in a forward and its first use in a
 /// backward.
 enum class Keep : uint8_t {
   save,     ///< it stays in memory
   spill,    ///< it lies in the store
-  recompute ///< it is computed again, or not needed
+  recompute ///< it is recomputed, or not needed
 };
 
-/// What stays of a block's parameters and its optimizer's state.
+/// The part of a block's parameters and optimizer state that stays in memory.
 enum class Residency : uint8_t {
   streamed,   ///< nothing: they are read for forward, and for backward
   held,       ///< a turn's parameters, from forward to backward
@@ -38,15 +39,17 @@ enum class Residency : uint8_t {
   everything  ///< all copies' parameters and state
 };
 
-/// Blocks that follow each other, as one: what goes from one to the next needs
-/// no place but within its tasks.
+/// Consecutive blocks that count as one: values that go from one to the next
+/// need memory only within its tasks.
 struct SpillGroup {
   int64_t firstBlock = 0, endBlock = 0;
   Residency residency = Residency::streamed;
-  /// What comes from earlier blocks, and the gradients that go back to them,
-  /// lie in the store until a micro-batch's turn comes, unless they are saved.
+  /// Whether the values from earlier blocks, and the gradients that go back to
+  /// them, lie in the store until the micro-batch is processed, unless they are
+  /// saved.
   bool streamsInputs = false;
-  /// Of models that clip: gradients lie in the store until norms are known.
+  /// Whether gradients lie in the store until their norms are known; only for
+  /// models that clip.
   bool spillsGradients = false;
 
   bool operator==(const SpillGroup &other) const {
@@ -58,11 +61,11 @@ struct SpillGroup {
 };
 
 struct SpillPlan {
-  /// That go through the step together; the others follow in turns.
+  /// The copies that go through the step together; the others follow in turns.
   int64_t copies = 1;
   std::vector<SpillGroup> groups;
-  std::vector<Keep> values; ///< of each of the model's
-  /// For so many tasks what is being written keeps its place at most.
+  std::vector<Keep> values; ///< one for each value of the model
+  /// The most tasks for which bytes that are being written keep their place.
   int64_t writeWindow = 0;
 
   bool operator==(const SpillPlan &other) const {
@@ -75,36 +78,37 @@ enum class RecomputePolicy : uint8_t { none, automatic, all };
 
 struct SpillRequest {
   int64_t budget = 0; ///< bytes
-  bool spills = true; ///< there is a store
-  /// What goes from block to block may lie in the store until a micro-batch's
-  /// turn comes, whatever backwards need.
+  bool spills = true; ///< whether there is a store
+  /// Whether values that go from block to block may lie in the store until
+  /// their micro-batch is processed, whatever backwards need.
   bool streamsInputs = true;
   RecomputePolicy recompute = RecomputePolicy::automatic;
-  /// Of a turn; no more than the model's.
+  /// Limits of the copies in a turn; no more than the model has.
   int64_t leastCopies = 1, mostCopies = std::numeric_limits<int64_t>::max();
 };
 
-/// Why there is no plan.
+/// The reason why there is no plan.
 struct SpillFailure {
-  int64_t leastBudget = 0; ///< with which there is one
-  std::string block;       ///< the last one of those that need it
-  SpillPlan plan;          ///< that needs no more
+  int64_t leastBudget = 0; ///< the least budget with which there is a plan
+  std::string block;       ///< the last of the blocks that need it
+  SpillPlan plan;          ///< a plan that needs no more
 };
 
 struct SpillChoice {
   SpillPlan plan;
-  double seconds = 0; ///< of a step
+  double seconds = 0; ///< seconds per step
 };
 
-/// Plans one step for budgets of several sizes: what plans there are is found
+/// Plans one step for budgets of several sizes, finding the possible plans only
 /// once.
 class SpillPlanner {
 public:
-  /// The model and the request must live as long. Its budget is of no account.
+  /// The model and the request must outlive the planner, which ignores the
+  /// request's budget.
   SpillPlanner(const SpillModel &model, const SpillRequest &request);
   ~SpillPlanner();
 
-  /// As planSpill.
+  /// Plans for this budget as planSpill does.
   std::optional<SpillChoice> plan(int64_t budget, SpillFailure &failure);
 
 private:
@@ -112,34 +116,36 @@ private:
   std::unique_ptr<Candidates> candidates;
 };
 
-/// The fastest plan found whose peak is within the budget. Equal models and
-/// requests have equal plans, and no larger budget has a slower one where
-/// reading and writing don't hinder each other. None: `failure` says why.
+/// Returns the fastest plan found whose peak is within the budget. Equal models
+/// and requests have equal plans, and no larger budget has a slower one where
+/// reading and writing don't hinder each other. If there is none, sets
+/// `failure`.
 std::optional<SpillChoice> planSpill(const SpillModel &model,
                                      const SpillRequest &request,
                                      SpillFailure &failure);
 
-/// Whether nothing is computed again or moved: all blocks' parameters and state
-/// stay, and each value that some backward reads. None is faster.
+/// Returns whether nothing is recomputed or moved: the parameters and state of
+/// all blocks stay in memory, and so does each value that some backward reads.
+/// No plan is faster.
 bool keepsAll(const SpillModel &model, const SpillPlan &plan);
 
-/// Of one copy, of all its micro-batches.
+/// Seconds of one copy, over all its micro-batches.
 struct GroupSeconds {
   double forward = 0, recompute = 0, backward = 0, update = 0;
 };
 
-/// Of a plan that checkPlan finds no fault with, by its groups.
+/// Returns the seconds of each group of a plan that checkPlan accepts.
 std::vector<GroupSeconds> getGroupSeconds(const SpillModel &model,
                                           const SpillPlan &plan);
 
-/// Whether the plan can be carried out: groups are all blocks, and what a
-/// backward needs is there or can be computed again.
+/// Checks whether the plan can be carried out: the groups cover all blocks, and
+/// what a backward needs is there or can be recomputed.
 llvm::Error checkPlan(const SpillModel &model, const SpillPlan &plan);
 
 llvm::StringRef getName(Keep keep);
 llvm::StringRef getName(Residency residency);
 
-/// Tables of the plan, and of the step that it makes within the budget.
+/// Prints tables of the plan, and of its step within the budget.
 void printSpillPlan(const SpillModel &model, const SpillPlan &plan,
                     int64_t budget, llvm::raw_ostream &os);
 

@@ -1,8 +1,8 @@
-//===- Timeline.h - What was done when, as a drawing ------------*- C++ -*-===//
+//===- Timeline.h - The drawing of a step over time -------------*- C++ -*-===//
 //
-// A simulated step, or a measured one, as an SVG: a row a worker, with what it
-// computes, and under that what it sends. Both kinds of step have the same
-// colours and names, so that one can be laid beside the other.
+// A simulated or measured step as an SVG: a row per worker that shows what it
+// computes, and below that what it sends. Both kinds of step have the same
+// colours and names, so that they can be compared.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_PLANNING_TIMELINE_H
@@ -17,7 +17,7 @@ class raw_ostream;
 
 namespace mlir::hfta::planning {
 
-/// What a bar is; the order is that of the legend.
+/// The kind of a bar, in the order of the legend.
 enum class BarKind : uint8_t {
   forward,
   recompute,
@@ -28,7 +28,7 @@ enum class BarKind : uint8_t {
   precondition,
   update,
   other,
-  // What is drawn under these:
+  // The kinds that are drawn below these:
   value,
   inverse,
   gradient,
@@ -43,7 +43,7 @@ struct TimelineBar {
   size_t row = 0;
   BarKind kind = BarKind::other;
   double begin = 0, end = 0; ///< seconds
-  /// Of the worker's stages, from 0: those of later ones are paler.
+  /// Counts the worker's stages, from 0: those of later ones are paler.
   int64_t chunk = 0;
   std::string label; ///< drawn where there is room for it
   std::string title; ///< shown when pointed at
@@ -55,21 +55,21 @@ struct Timeline {
   std::vector<TimelineBar> bars;
 };
 
-/// Adds the rows of another one below, each with these words before its name.
+/// Appends the rows of `other`, each with `words` before its name.
 void appendRows(Timeline &timeline, Timeline other, const std::string &words);
 
-/// Of a run that has ended.
+/// Draws a run that has ended.
 Timeline getTimeline(const PipelineRun &run, llvm::StringRef title);
 
-/// Of a step of K-FAC that has ended, a row a rank.
+/// Draws a step of K-FAC that has ended, with a row per rank.
 Timeline getTimeline(const KfacRun &run, int64_t ranks, llvm::StringRef title);
 
-/// The last whole step of a trace as `train --trace` writes it, a row a worker
-/// of several stages, else a row a rank. An error says what is wrong with the
-/// file.
+/// Reads the last whole step of a trace that `train --trace` wrote, with a row
+/// per worker if there are several stages, otherwise per rank. An error says
+/// what is wrong with the file.
 llvm::Expected<Timeline> readTrace(llvm::StringRef text, llvm::StringRef file);
 
-/// The rows of both, in the same scale of time.
+/// Returns the rows of both timelines, with a common scale of time.
 Timeline layBeside(const Timeline &planned, const Timeline &measured);
 
 void writeSvg(const Timeline &timeline, llvm::raw_ostream &os);

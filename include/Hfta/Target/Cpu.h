@@ -7,21 +7,21 @@
 
 namespace mlir::hfta {
 
-/// What every x86-64 processor can do.
+/// The processor with the instructions that every x86-64 processor has.
 inline constexpr llvm::StringLiteral kBaseCpu = "x86-64";
 
-/// Names that --cpu takes, "native" first.
+/// Returns the names that --cpu takes, "native" first.
 llvm::SmallVector<llvm::StringRef> getCpuNames();
 bool isKnownCpu(llvm::StringRef name);
 
-/// The processor called `name`, which is known and isn't "native". Its caches
-/// are stated, by the width of its vectors, so that its programs are the same
-/// wherever they are compiled.
+/// Returns the processor called `name`, which is known and isn't "native". Its
+/// caches are assumed from the width of its vectors, so that its programs are
+/// independent of the machine that compiles them.
 TargetAttr getCpuTarget(MLIRContext *context, llvm::StringRef name);
 
-/// The same, or if `name` is "native" the processor that this runs on, by what
-/// CPUID reports of its instructions and caches and not by a guess of its
-/// model. Fails if this isn't an x86-64 machine.
+/// Returns the processor called `name`, or if that is "native" the one that
+/// this runs on. Its instructions and caches are then those that CPUID reports,
+/// not a guess by its model. Fails if this isn't an x86-64 machine.
 FailureOr<TargetAttr> resolveCpu(MLIRContext *context, llvm::StringRef name);
 
 } // namespace mlir::hfta

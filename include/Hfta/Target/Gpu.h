@@ -7,34 +7,34 @@
 
 namespace mlir::hfta {
 
-/// An NVIDIA GPU's architecture.
+/// The architecture of an NVIDIA GPU.
 struct GpuChip {
   llvm::StringLiteral name;         ///< for --chip and ptxas: "sm_80"
-  llvm::StringLiteral llvmFeatures; ///< the version of PTX that knows it
-  /// Its code runs on nothing else: no later chip can compile its PTX.
+  llvm::StringLiteral llvmFeatures; ///< the version of PTX that supports it
+  /// Whether its code runs on no other chip: later chips can't compile its PTX.
   bool isSpecific;
   bool hasWarpGroups; ///< has the instructions of warp groups (`wgmma`)
 };
 
-/// In the order of their versions.
+/// Returns the chips in the order of their versions.
 llvm::ArrayRef<GpuChip> getGpuChips();
-/// Null if there is none of this name.
+/// Returns null if there is no chip of this name.
 const GpuChip *findGpuChip(llvm::StringRef name);
 
-/// What a well-known GPU can do at most, by its maker's figures.
+/// The peak rates of a well-known GPU, according to its maker.
 struct GpuRates {
   llvm::StringLiteral name; ///< "A100"
   llvm::StringLiteral chip; ///< "sm_80"
-  double bytes;             ///< of its memory, a second
-  double flops;             ///< a second, in f32
-  double tf32, bf16; ///< a second, of products on tensor cores; f16 as bf16
+  double bytes;             ///< bytes per second of its memory
+  double flops;             ///< per second, in f32
+  double tf32, bf16;        ///< per second on tensor cores; f16 as bf16
 
   /// Seconds from one kernel of a graph to the next.
   static constexpr double kLaunch = 2e-6;
 };
 llvm::ArrayRef<GpuRates> getGpuRates();
 
-/// The target of modules for GPUs: the host is any x86-64 processor.
+/// Returns the target of modules for GPUs: the host is any x86-64 processor.
 TargetAttr getGpuTarget(MLIRContext *context);
 
 } // namespace mlir::hfta

@@ -1,9 +1,9 @@
-//===- TargetModel.h - What the target costs --------------------*- C++ -*-===//
+//===- TargetModel.h - The costs of code on the target ----------*- C++ -*-===//
 //
-// What generated code takes on the module's `hfta.target`. It chooses vectors,
-// tiles of registers, blocks that stay in a cache, packing, prefetches and
-// stores past the caches: what is computed together, never the order in which
-// the terms of a sum are added (`ReferenceModel`).
+// The costs of generated code on the module's `hfta.target`. They decide on
+// vectors, register tiles, blocks that stay in a cache, packing, prefetches and
+// stores that bypass the caches: on what is computed together, never on the
+// order in which the terms of a sum are added (`ReferenceModel`).
 //
 // Costs in cycles were measured with bench/kernels.py on processors with
 // vectors of 32 and of 64 bytes.
@@ -21,125 +21,134 @@ class TargetModel {
 public:
   explicit TargetModel(TargetAttr target) : target(target) {}
 
-  /// That of the module around `op`. One that has no target is for every
-  /// x86-64 processor.
+  /// Returns the model of the module around `op`. A module without a target is
+  /// for any x86-64 processor.
   static TargetModel get(Operation *op);
 
   int64_t getVectorBytes() const { return target.getVectorBytes(); }
   int64_t getRegisters() const { return target.getVectorRegisters(); }
-  /// Bytes of a cache line.
+  /// Returns the bytes of a cache line.
   int64_t getLineBytes() const {
     return target.getCaches().front().getLineBytes();
   }
-  /// Of a core's second level, or of the last one before that.
+  /// Returns the core's second-level cache, or the first-level one if it has no
+  /// other.
   CacheAttr getCoreCache() const {
     return target.getCaches()[target.getCaches().size() > 1 ? 1 : 0];
   }
-  /// Whether an instruction multiplies by a power of two without overflow.
+  /// Returns whether an instruction multiplies by a power of two without
+  /// overflow.
   bool canScale() const { return target.hasFeature("avx512f"); }
-  /// Bytes of results that have left the caches when they are read next: three
-  /// quarters of the last level, but no more than a program gets of one that
-  /// many cores share.
+  /// Returns the size in bytes from which on results have left the caches when
+  /// they are read next: three quarters of the last level, but no more than one
+  /// program gets of a cache that many cores share.
   int64_t getStreamBytes() const;
 
-  /// Loop nests (`LoopPlan`).
+  /// Parameters of loop nests (`LoopPlan`).
   struct Loops {
-    /// Cycles: of an access to the first-level cache, of a vector from memory
-    /// that it can't hold, of a math function, of collecting one lane of a
-    /// vector, and until a sum can be added to again.
+    /// Cycles of an access to the first-level cache, of reading a vector from
+    /// memory that this cache can't hold, of a math function, of collecting one
+    /// lane of a vector, and until a sum can be added to again.
     static constexpr double kAccessCost = 0.5;
     static constexpr double kFarAccessCost = 2;
     static constexpr double kFunctionCost = 12;
     static constexpr double kLaneCost = 2;
     static constexpr double kSumLatency = 4;
-    /// Cycles that a step of the loop over terms takes in any case.
+    /// The fixed cost of a step of the loop over terms, in cycles.
     static constexpr double kStepCost = 1.5;
-    /// Share of the reading that doesn't hide behind products.
+    /// The share of reading that isn't hidden by products.
     static constexpr double kVisibleReads = 0.25;
-    /// How many times longer reading takes from matrices that aren't
-    /// neighbours: their rows crowd a few places of the cache.
+    /// The factor by which reading takes longer from matrices that aren't
+    /// neighbours: their rows compete for a few cache sets.
     static constexpr double kSeparateReads = 1.5;
-    /// Bytes of a matrix that the first-level cache can't hold, and from row to
-    /// row of one whose rows are far apart: each is on a page of its own.
+    /// The bytes of a matrix that no longer fit in the first-level cache, and
+    /// the distance between rows, in bytes, from which on each of them is on a
+    /// page of its own.
     static constexpr int64_t kNearBytes = 1 << 16;
     static constexpr int64_t kFarRowBytes = 1024;
-    /// Ops: elementwise bodies of at most so many are repeated, for so many
-    /// vectors.
+    /// The most ops of an elementwise body that is repeated, and the number of
+    /// vectors for which it is.
     static constexpr int64_t kSmallBody = 12;
     static constexpr int64_t kElementwiseVectors = 4;
-    /// Rows of a tile of sums at most, axes that they lie along, and vectors
-    /// side by side.
+    /// The most rows of a tile of sums, the most axes that these rows lie
+    /// along, and the most vectors side by side.
     static constexpr int64_t kMaxRows = 24;
     static constexpr size_t kMaxRowAxes = 4;
     static constexpr int64_t kMaxVectors = 6;
-    /// Terms: loops over fewer (a pooling's window) cost more than they
-    /// compute, so that all are computed at once, in tiles of so many terms.
+    /// The most terms of a loop (such as a pooling's window) that costs more
+    /// than it computes and so is unrolled, and the number of terms in a tile
+    /// of it.
     static constexpr int64_t kFewTerms = 16;
     static constexpr int64_t kUnrolledTerms = 48;
-    /// Iterations of a loop that LLVM unrolls.
+    /// The most iterations of a loop that LLVM unrolls.
     static constexpr int64_t kUnrolledTaps = 8;
-    /// Terms of a sum from which on transposing what is read pays, and vectors
-    /// of sums that then hide each other's latency: transposing is much more
-    /// code than they are.
+    /// The terms of a sum from which on transposing the values to read pays,
+    /// and the vectors of sums that then hide each other's latency: transposing
+    /// takes much more code than the sums do.
     static constexpr int64_t kMinTransposed = 16;
     static constexpr int64_t kTransposedVectors = 4;
-    /// Blocks of an axis from which on it pays to find where aligned addresses
-    /// begin.
+    /// The blocks of an axis from which on it pays to find where aligned
+    /// addresses begin.
     static constexpr int64_t kMinStreamBlocks = 4;
-    /// Bytes: shorter vectors make more stores than they save traffic.
+    /// The least bytes of a vector for which streaming stores pay: shorter
+    /// vectors add more stores than they save traffic.
     static constexpr int64_t kMinStreamBytes = 32;
-    /// Uses of each element, and terms of each sum, from which on packing pays.
+    /// The uses of each element, and the terms of each sum, from which on
+    /// packing pays.
     static constexpr int64_t kMinPackedUses = 8;
     static constexpr int64_t kMinPackedTerms = 64;
-    /// Registers that are left to products, where there are 32 of them, where
-    /// there are fewer, and beside bodies of more than two ops: LLVM spills
-    /// sums where products have too few.
+    /// The registers that are left for products, where there are 32 of them,
+    /// where there are fewer, and beside bodies of more than two ops: LLVM
+    /// spills sums if products have too few registers.
     static constexpr int64_t kManyRegisters = 32;
     static constexpr int64_t kProductRegistersOfMany = 4;
     static constexpr int64_t kProductRegisters = 1;
     static constexpr int64_t kBodyRegisters = 5;
   };
-  /// Cycles of a vector instruction.
+  /// Returns the cycles of a vector instruction.
   double getOperationCost() const {
     return 1.0 / static_cast<double>(target.getFmaUnits());
   }
 
-  /// Blocks of terms (`TermBlocks`).
+  /// Parameters of blocks of terms (`TermBlocks`).
   struct Blocks {
-    /// Share of the core's cache that a nest may count on.
+    /// The share of the core's cache that a nest may use.
     static constexpr double kCacheShare = 0.5;
-    /// Cycles for a cache line from the next level, and to write and read a
-    /// vector of sums between two blocks.
+    /// Cycles for getting a cache line from the next level, and for writing and
+    /// reading a vector of sums between two blocks.
     static constexpr double kLineCost = 8;
     static constexpr double kWaitCost = 1.5;
-    /// Share of the cost that blocks may leave at most: they are more code.
+    /// The share of the cost that may remain for blocks to pay, since they are
+    /// more code.
     static constexpr double kMinGain = 0.9;
   };
 
-  /// Reductions of contiguous rows (`RowReduction`), several at a time.
+  /// Parameters of reductions of contiguous rows (`RowReduction`), several at a
+  /// time.
   struct Rows {
-    /// Ops of a body that has registers to spare, and sums at a time of one
-    /// that hasn't: it keeps busy by itself.
+    /// The most ops of a body that leaves registers free; and the number of
+    /// sums at a time of a larger body, which keeps the core busy alone.
     static constexpr int64_t kSmallBody = 3;
     static constexpr int64_t kLargeBodySums = 4;
   };
 
-  /// Transpositions in registers (`TransposeEmitter`).
+  /// Parameters of transpositions in registers (`TransposeEmitter`).
   struct Transposes {
-    /// Elements of a square's side at most: it has to stay in registers.
+    /// The most elements of a square's side, which has to stay in registers.
     static constexpr int64_t kMaxLanes = 16;
   };
 
-  /// Prefetches (`Prefetch`).
+  /// Parameters of prefetches (`Prefetch`).
   struct Prefetches {
-    /// An item's part of an argument stays in the core's cache, with all else
-    /// that the item touches, if it is at most one of so many parts of it.
+    /// The divisor of the core's cache: an item's part of an argument stays in
+    /// the cache, with all else that the item touches, if it is at most this
+    /// fraction of it.
     static constexpr int64_t kCacheParts = 8;
   };
 
-  /// Fusion of elementwise ops (`FuseElementwise`).
+  /// Parameters of the fusion of elementwise ops (`FuseElementwise`).
   struct Fusion {
-    /// Ops that are computed again by each user rather than read.
+    /// The most ops of a body that each user recomputes rather than reads.
     static constexpr int64_t kCheapBody = 2;
   };
 

@@ -5,14 +5,15 @@
 namespace mlir::hfta::onnx_export {
 
 namespace {
-/// Common shape of elementwise operands as ONNX broadcasts them.
+/// The common shape of elementwise operands as ONNX broadcasts them.
 struct Joined {
   SmallVector<int64_t> shape;
   SmallVector<Scale> scales;
 };
 } // namespace
 
-/// A batch axis only meets batch axes or axes of size 1.
+/// Joins the operands' shapes. A batch axis only meets batch axes or axes of
+/// size 1.
 static Joined join(GraphWriter &writer, ValueRange operands) {
   Joined joined;
   for (Value operand : operands) {
@@ -57,7 +58,7 @@ static ::onnx::NodeProto *defineAs(GraphWriter &writer, Operation *op,
                        op->getResult(0), joined.shape, joined.scales);
 }
 
-/// ONNX's name of ops that have a counterpart with equal operands.
+/// Returns ONNX's name of an op that has a counterpart with equal operands.
 static StringRef getCounterpart(Operation *op) {
   static const std::pair<StringLiteral, StringLiteral> names[] = {
       {"hfta.abs", "Abs"},         {"hfta.add", "Add"},

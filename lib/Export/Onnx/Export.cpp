@@ -11,8 +11,9 @@ namespace mlir::hfta {
 static constexpr int64_t kIrVersion = 8;
 static constexpr int64_t kOpset = 17;
 
-/// Lists the parameters in the metadata if names and uses of the initializers
-/// don't tell them: training the file again then trains what was trained.
+/// Lists the parameters in the metadata if the names and uses of the
+/// initializers don't show them: training the file again then trains the same
+/// initializers.
 static void addParameterList(ModelOp model, ArrayRef<std::string> initializers,
                              ::onnx::ModelProto &header) {
   llvm::StringSet<> written;
@@ -46,7 +47,8 @@ FailureOr<OnnxExportTemplate> exportOnnx(ModelOp model) {
   OnnxExportTemplate result;
   for (bool symbolic : {true, false}) {
     ::onnx::GraphProto graph;
-    // The files of a list are told apart by a number, which is no copy's own.
+    // Models of several files have a number in their names, which doesn't
+    // belong to a single copy.
     graph.set_name(model.getSymName().split('.').first.str());
     onnx_export::GraphWriter writer(forward, graph, symbolic);
     if (failed(writer.write()))

@@ -129,7 +129,8 @@ static NodeProto *appendNode(::onnx::GraphProto &graph, UniqueNames &nodeNames,
 NodeProto *GraphWriter::define(StringRef type, ArrayRef<std::string> inputs,
                                Value result, ArrayRef<int64_t> shape,
                                ArrayRef<Scale> scales) {
-  // An output has its full shape: broadcast below if this hasn't.
+  // An output has its full shape: it is broadcast below if this shape is
+  // smaller.
   bool isFull = shape == getShape(result);
   std::string name = isFull ? makeResultName(result)
                             : makeName(getLocationName(result.getLoc()));
@@ -151,7 +152,7 @@ std::string GraphWriter::add(StringRef type, ArrayRef<std::string> inputs,
   return name;
 }
 
-/// One element as it lies in memory.
+/// Appends one element as it lies in memory.
 template <typename Elements>
 static void appendRaw(const Elements &elements, Type type, std::string &raw) {
   size_t bytes = std::max(1u, type.getIntOrFloatBitWidth() / 8);
@@ -188,7 +189,7 @@ std::string GraphWriter::addConstant(ElementsAttr elements,
   } else {
     appendRaw(cast<DenseElementsAttr>(elements).getValues<APInt>(), type, *raw);
   }
-  // The attribute may hold more equal rows than the shape asks for.
+  // The attribute may hold more equal rows than the shape has.
   raw->resize(count * std::max(1u, type.getIntOrFloatBitWidth() / 8));
   return name;
 }
@@ -257,7 +258,7 @@ Tensor GraphWriter::getFull(Value value) {
   SmallVector<Scale> scales(shape.size());
   size_t offset = shape.size() - tensor.shape.size();
   llvm::copy(tensor.scales, scales.begin() + offset);
-  // An axis that is only now stretched to the batch size follows it.
+  // A first axis that is only now expanded to the batch size depends on it.
   bool stretchesFirst = offset > 0 || tensor.shape[0] != shape[0];
   if (symbolic && stretchesFirst && shape[0] == batch)
     scales[0].factor = 1;
@@ -272,7 +273,8 @@ Tensor GraphWriter::getFull(Value value) {
   return full;
 }
 
-/// Scales after a reshape; nothing if the batch ends up divided between axes.
+/// Returns the scales after a reshape; nothing if the batch would be divided
+/// between axes.
 static std::optional<SmallVector<Scale>>
 reshapeScales(const Tensor &tensor, ArrayRef<int64_t> shape, int64_t batch) {
   SmallVector<Scale> scales(shape.size());
@@ -280,7 +282,7 @@ reshapeScales(const Tensor &tensor, ArrayRef<int64_t> shape, int64_t batch) {
   if (axis < 0)
     return scales;
   // In row-major order the batch is the middle of outer * batch * inner, which
-  // a reshape leaves as it is.
+  // a reshape preserves.
   int64_t outer = tensor.scales[axis].outer;
   for (int64_t size : ArrayRef<int64_t>(tensor.shape).take_front(axis))
     outer *= size;
@@ -350,7 +352,7 @@ static VariableOp getVariable(ReadOp read) {
       read, read.getVariableAttr());
 }
 
-/// Reports every op that can't be written.
+/// Reports every op that can't be written. Returns whether there is none.
 bool GraphWriter::checkOps() {
   bool good = true;
   for (Operation &op : forward.getBody().front()) {
@@ -488,7 +490,7 @@ LogicalResult GraphWriter::write() {
   return success();
 }
 
-/// Erases nodes that a bias folded into its layer left without a use.
+/// Erases nodes that have no use left after a bias was folded into its layer.
 void GraphWriter::removeUnused() {
   llvm::StringSet<> used;
   for (const auto &output : graph.output())

@@ -14,9 +14,9 @@
 
 namespace mlir::hfta::onnx_export {
 
-/// How an axis' size depends on the batch size: `factor` times it, or not at
-/// all (0). Where the batch shares an axis with others, `outer` is the number
-/// of elements of the axis' slower part: 10 for [10 * batch * 3].
+/// The dependence of an axis' size on the batch size: `factor` times it, or not
+/// at all (0). Where the batch shares an axis with others, `outer` is the
+/// number of elements of the axis' slower part: 10 for [10 * batch * 3].
 struct Scale {
   int64_t factor = 0, outer = 1;
 
@@ -27,29 +27,29 @@ struct Scale {
   bool operator!=(const Scale &other) const { return !(*this == other); }
 };
 
-/// Names that are given once.
+/// Makes each name unique.
 class UniqueNames {
 public:
-  /// False if the name is taken.
+  /// Returns false if the name is taken.
   bool insert(StringRef name) { return names.insert(name).second; }
-  /// `base` if it is free, otherwise with a number.
+  /// Returns `base` if it is free, otherwise `base` with a number.
   std::string make(StringRef base);
 
 private:
   llvm::StringSet<> names;
-  /// The last number after each base: thousands of values may have the same.
+  /// The last number after each base: thousands of values may share a base.
   llvm::StringMap<int> numbers;
 };
 
-/// An ONNX value that stands for an hfta value. Its shape may lack leading
-/// axes of the hfta value's, or have 1 where that has more: elementwise ops of
-/// ONNX broadcast by themselves.
+/// An ONNX value that stands for an hfta value. Its shape may lack leading axes
+/// of the hfta value's, or have size 1 where that is larger, since elementwise
+/// ops of ONNX broadcast implicitly.
 struct Tensor {
   std::string name;
   SmallVector<int64_t> shape;
-  SmallVector<Scale> scales; ///< one an axis
+  SmallVector<Scale> scales; ///< one per axis
 
-  /// The axis whose size depends on the batch size, or -1.
+  /// Returns the axis whose size depends on the batch size, or -1.
   int64_t getBatchAxis() const;
 };
 
@@ -59,52 +59,51 @@ public:
   /// With `symbolic`, axis 0 of all inputs is the symbol "batch".
   GraphWriter(func::FuncOp forward, ::onnx::GraphProto &graph, bool symbolic);
 
-  /// Writes the graph. Errors have been reported; none if only
+  /// Writes the graph. On failure errors have been reported, unless
   /// `needsFixedBatch()` is set.
   LogicalResult write();
 
-  /// The batch size must be written into the graph after all.
+  /// Notes that the batch size must be written into the graph after all.
   void requireFixedBatch() { fixedBatch = true; }
   bool needsFixedBatch() const { return fixedBatch && symbolic; }
 
-  /// Variables that the graph reads.
+  /// Returns the variables that the graph reads.
   const std::vector<std::string> &getParameters() const { return parameters; }
 
-  //===--- For handlers
-  //-----------------------------------------------------===//
-  /// The ONNX value of an hfta value.
+  //===--- For handlers ---------------------------------------------------===//
+  /// Returns the ONNX value of an hfta value.
   const Tensor &get(Value value) { return tensors[value]; }
-  /// The same with the hfta value's own shape.
+  /// Returns the ONNX value, with the shape of the hfta value.
   Tensor getFull(Value value);
   void set(Value value, Tensor tensor) { tensors[value] = std::move(tensor); }
   bool isLive(Value value) const { return live.contains(value); }
 
-  /// Adds a node that defines `result`, of the given shape and scales.
+  /// Adds a node that defines `result`, with the given shape and scales.
   ::onnx::NodeProto *define(StringRef type, ArrayRef<std::string> inputs,
                             Value result, ArrayRef<int64_t> shape,
                             ArrayRef<Scale> scales);
-  /// Adds a node that defines a value of its own; returns its name.
+  /// Adds a node that defines a new value; returns the value's name.
   std::string add(StringRef type, ArrayRef<std::string> inputs, Location loc,
                   ::onnx::NodeProto **node = nullptr);
-  /// A list of integers.
+  /// Adds a list of integers.
   std::string addIntegers(ArrayRef<int64_t> values, Location loc);
-  /// A tensor of any kind.
+  /// Adds a tensor of any kind.
   std::string addConstant(DenseElementsAttr elements, Location loc);
   std::string addConstant(ElementsAttr elements, ArrayRef<int64_t> shape,
                           Location loc);
-  /// One number of the element type.
+  /// Adds one number of the element type.
   std::string addScalar(Type elementType, double value, Location loc);
-  /// A shape operand: the sizes, or multiples of the batch size.
+  /// Adds a shape operand: the sizes, or multiples of the batch size.
   std::string addShape(ArrayRef<int64_t> shape, ArrayRef<Scale> scales,
                        Location loc);
-  /// `tensor` in another shape of as many elements, named after `result` if
-  /// there is one.
+  /// Reshapes `tensor` to a shape with as many elements, named after `result`
+  /// if there is one.
   Tensor reshape(const Tensor &tensor, ArrayRef<int64_t> shape, Location loc,
                  Value result = Value());
 
-  /// A name that no other value has.
+  /// Returns a name that no other value has.
   std::string makeName(StringRef base);
-  /// The op needs no node of its own.
+  /// Notes that the op needs no node of its own.
   void markDone(Operation *op) { done.insert(op); }
   int64_t getBatch() const { return batch; }
 
@@ -125,7 +124,7 @@ private:
   bool symbolic;
   bool fixedBatch = false;
   int64_t batch = -1;
-  std::string batchName; ///< a list that holds the batch size
+  std::string batchName; ///< name of a list that holds the batch size
   llvm::DenseMap<Value, Tensor> tensors;
   llvm::DenseMap<Value, std::string> outputNames;
   llvm::DenseSet<Value> live;
@@ -134,7 +133,7 @@ private:
   std::vector<std::string> parameters;
 };
 
-/// ONNX's number of an element type, 0 if there is none.
+/// Returns ONNX's number of an element type, 0 if there is none.
 int getElementTypeNumber(Type type);
 
 void setInt(::onnx::NodeProto *node, StringRef name, int64_t value);

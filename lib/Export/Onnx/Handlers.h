@@ -10,10 +10,10 @@ namespace mlir::hfta::onnx_export {
 /// Writes one kind of op in inference mode.
 struct ExportHandler {
   llvm::StringLiteral op;
-  /// Fails where this op can't be written, with a reason.
+  /// Fails, with a reason, if this op can't be written.
   LogicalResult (*check)(Operation *op, std::string &reason);
   void (*write)(GraphWriter &writer, Operation *op);
-  /// Operands that matter in inference; null: all.
+  /// Returns the operands that matter in inference; null: all do.
   SmallVector<Value> (*getUsed)(Operation *op) = nullptr;
 };
 
@@ -21,7 +21,7 @@ llvm::ArrayRef<ExportHandler> getElementwiseExports();
 llvm::ArrayRef<ExportHandler> getLayerExports();
 llvm::ArrayRef<ExportHandler> getShapeExports();
 
-/// The handler of an op, or null.
+/// Returns the handler of an op, or null.
 const ExportHandler *findExport(Operation *op);
 
 } // namespace mlir::hfta::onnx_export

@@ -8,8 +8,8 @@ namespace mlir::hfta::onnx_export {
 // Biases
 //===----------------------------------------------------------------------===//
 
-/// The one use of `result`, if it adds a variable along `axis`: Gemm and Conv
-/// take such a bias themselves.
+/// Returns the only use of `result` if it adds a variable along `axis`: Gemm
+/// and Conv have an operand for such a bias.
 static AddOp findBias(Value result, int64_t axis, Value &bias) {
   if (!result.hasOneUse())
     return AddOp();
@@ -26,7 +26,7 @@ static AddOp findBias(Value result, int64_t axis, Value &bias) {
   return add;
 }
 
-/// Adds a node that computes `op`'s result, with the bias where there is one.
+/// Adds a node that computes `op`'s result, with the bias if there is one.
 static ::onnx::NodeProto *defineWithBias(GraphWriter &writer, StringRef type,
                                          SmallVector<std::string> inputs,
                                          Value result, ArrayRef<Scale> scales) {
@@ -46,7 +46,7 @@ static ::onnx::NodeProto *defineWithBias(GraphWriter &writer, StringRef type,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Iteration axes of each tensor's axes.
+/// The iteration axis of each axis of the tensors.
 struct ContractionAxes {
   SmallVector<unsigned> lhs, rhs, result;
 };
@@ -71,7 +71,7 @@ static LogicalResult checkContract(Operation *op, std::string &reason) {
   return failure();
 }
 
-/// Scales of the result; a sum over the batch fixes it.
+/// Returns the scales of the result; a sum over the batch fixes the batch size.
 static SmallVector<Scale> contractScales(GraphWriter &writer,
                                          const ContractionAxes &axes,
                                          const Tensor &lhs, const Tensor &rhs) {
@@ -91,7 +91,7 @@ static SmallVector<Scale> contractScales(GraphWriter &writer,
   return scales;
 }
 
-/// Gemm's transA and transB, if the contraction is one matrix product.
+/// Returns Gemm's transA and transB if the contraction is one matrix product.
 static std::optional<std::pair<bool, bool>>
 matchGemm(const ContractionAxes &axes) {
   if (axes.lhs.size() != 2 || axes.rhs.size() != 2 || axes.result.size() != 2)
@@ -108,7 +108,7 @@ matchGemm(const ContractionAxes &axes) {
   return std::make_pair(transA, transB);
 }
 
-/// lhs [batch…, m, k] times rhs [k, n] or [batch…, k, n].
+/// Returns whether it is lhs [batch…, m, k] times rhs [k, n] or [batch…, k, n].
 static bool isMatMul(const ContractionAxes &axes) {
   size_t rank = axes.result.size();
   if (rank < 2 || axes.lhs.size() != rank ||
@@ -164,7 +164,8 @@ static void writeContract(GraphWriter &writer, Operation *op) {
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-/// Result scales of an op that keeps axis 0 and changes all others.
+/// Returns the result's scales for an op that keeps axis 0 and changes all
+/// others.
 static SmallVector<Scale> keepBatch(GraphWriter &writer, const Tensor &input) {
   if (input.getBatchAxis() > 0)
     writer.requireFixedBatch();
@@ -217,8 +218,8 @@ static void writeConvTranspose(GraphWriter &writer, Operation *op) {
 // Pooling
 //===----------------------------------------------------------------------===//
 
-/// High padding without what no window reaches: ONNX wants less padding than
-/// kernel.
+/// Returns the high padding without the part that no window reaches: ONNX
+/// requires less padding than the kernel's size.
 static SmallVector<int64_t>
 trimPadding(ArrayRef<int64_t> padding, ArrayRef<int64_t> kernel,
             ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations,

@@ -23,8 +23,8 @@ static void writeTranspose(GraphWriter &writer, Operation *op) {
   setInts(node, "perm", permutation);
 }
 
-/// Only aligns axes: elementwise users broadcast, others ask for the full
-/// shape.
+/// Writes a broadcast by aligning axes only: elementwise users broadcast
+/// implicitly, and other users request the full shape.
 static void writeBroadcast(GraphWriter &writer, Operation *op) {
   auto broadcast = cast<BroadcastOp>(op);
   Tensor input = writer.getFull(broadcast.getInput());
@@ -37,7 +37,7 @@ static void writeBroadcast(GraphWriter &writer, Operation *op) {
     if (input.scales[axis] && input.shape[axis] != shape[dimension])
       writer.requireFixedBatch();
   }
-  // Leading axes of size 1 come by themselves.
+  // Leading axes of size 1 are implicit.
   size_t leading = 0;
   while (leading < aligned.size() && aligned[leading] == 1 &&
          !scales[leading] && aligned.size() - leading > input.shape.size())
@@ -65,7 +65,8 @@ static void writeSlice(GraphWriter &writer, Operation *op) {
       writer.requireFixedBatch();
     int64_t last = offset + (size - 1) * step;
     starts.push_back(size == 0 ? 0 : offset);
-    // A negative end counts from behind: one before the first is far below.
+    // A negative end counts from the axis' end: the position before the first
+    // element needs a number below that range.
     int64_t end = step > 0 ? last + 1 : last - 1;
     ends.push_back(size == 0 ? 0 : end < 0 ? -(input.shape[axis] + 1) : end);
     axes.push_back(axis);
@@ -188,14 +189,15 @@ static SmallVector<Entry> permute(ArrayRef<Entry> entries,
                              [&](int64_t index) { return entries[index]; });
 }
 
-/// ScatterND adds to zeros, along their first axis.
+/// Writes a scatter-add as a ScatterND that adds to zeros, along their first
+/// axis.
 static void writeScatterAdd(GraphWriter &writer, Operation *op) {
   auto scatter = cast<ScatterAddOp>(op);
   Location loc = op->getLoc();
   Tensor updates = writer.getFull(scatter.getUpdates());
   Tensor indices = writer.getFull(scatter.getIndices());
   int64_t axis = scatter.getAxis(), depth = indices.shape.size();
-  // Places that many samples share may be counted over all of them.
+  // Places that several samples share may be numbered across all of them.
   bool mayCountSamples =
       indices.getBatchAxis() >= 0 && scatter.getSize() % writer.getBatch() == 0;
   if (mayCountSamples || ArrayRef<Scale>(updates.scales).slice(axis, depth) !=
@@ -241,7 +243,7 @@ static void writeScatterAdd(GraphWriter &writer, Operation *op) {
 // Constants
 //===----------------------------------------------------------------------===//
 
-/// Whether all rows along axis 0 are equal.
+/// Returns whether all rows along axis 0 are equal.
 static bool hasEqualRows(DenseElementsAttr elements) {
   auto type = cast<RankedTensorType>(elements.getType());
   int64_t rows = type.getDimSize(0);
@@ -267,7 +269,7 @@ static void writeConstant(GraphWriter &writer, Operation *op) {
   SmallVector<int64_t> shape(getShape(op->getResult(0)));
   auto dense = dyn_cast<DenseElementsAttr>(elements);
   bool isSplat = dense && dense.isSplat() && dense.getNumElements() > 0;
-  // A row a sample, all equal, is one row that broadcasts.
+  // Equal rows for all samples are written as one row that broadcasts.
   bool isRepeated = dense && !isSplat && !shape.empty() && shape[0] > 1 &&
                     shape[0] == writer.getBatch() && hasEqualRows(dense);
   if (isSplat) {
@@ -284,7 +286,7 @@ static void writeConstant(GraphWriter &writer, Operation *op) {
   writer.set(op->getResult(0), tensor);
 }
 
-/// 0, 1, 2, … of `iota`'s type in `shape`.
+/// Adds 0, 1, 2, … of `iota`'s type in `shape`.
 static std::string addCount(GraphWriter &writer, IotaOp iota,
                             ArrayRef<int64_t> shape) {
   constexpr int64_t kMostInline = 4096;

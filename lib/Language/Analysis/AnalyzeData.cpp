@@ -57,7 +57,7 @@ bool PrepareStep::equals(const PrepareStep &other) const {
 // Files and arithmetic
 //===----------------------------------------------------------------------===//
 
-/// The format that a file's name suggests; empty if none.
+/// Returns the format that a file's name suggests; empty if there is none.
 static llvm::StringRef guessFormat(llvm::StringRef path) {
   if (path.ends_with(".npy"))
     return "npy";
@@ -164,7 +164,7 @@ bool JobAnalyzer::analyzeNormalize(const ast::CallExpression &call,
   return true;
 }
 
-/// Whether a file is read somewhere below.
+/// Returns whether a part of the expression reads a file.
 static bool readsFile(const ast::Expression &expression) {
   if (auto *negation = llvm::dyn_cast<ast::NegationExpression>(&expression))
     return readsFile(*negation->operand);
@@ -234,7 +234,7 @@ static llvm::SmallVector<int64_t> withoutOnes(llvm::ArrayRef<int64_t> shape) {
   return result;
 }
 
-/// Number of elements; nothing if there are too many.
+/// Returns the number of elements; nothing if there are too many.
 static std::optional<int64_t> countSample(llvm::ArrayRef<int64_t> shape) {
   int64_t elements = 1;
   for (int64_t size : shape)
@@ -287,7 +287,7 @@ bool JobAnalyzer::applyType(const ast::TypeSpec &type, FieldInfo &field) {
   return true;
 }
 
-/// No header tells the field's type: it must be declared.
+/// Checks that the field's type is declared, as no header contains it.
 bool JobAnalyzer::requireType(const DataSource &source, llvm::StringRef path,
                               llvm::SMRange range, const FieldInfo &field) {
   if (!field.element.empty())
@@ -410,7 +410,7 @@ void JobAnalyzer::analyzeField(const ast::DataDeclaration &data,
   ok = ok && probe(result.train, trainRange, result);
   if (ok && test)
     ok = probe(result.test, testRange, result);
-  // A sample is bounded, so that the product fits 64 bits.
+  // The size of a sample is bounded, so that the product fits in 64 bits.
   if (ok && *countSample(result.shape) > kMaxBatchElements / info.job.batch)
     diagnostics.error(info.batchRange,
                       "a batch of field '" + result.name + "' has more than " +

@@ -56,7 +56,7 @@ void JobAnalyzer::analyzeModel(const Clause &clause) {
   }
 }
 
-/// One file a positional argument, or a list of files.
+/// Reads one file per positional argument, or a list of files.
 void JobAnalyzer::analyzeFiles(const ast::ModelDeclaration &model) {
   const ast::CallExpression &onnx = *model.onnx;
   std::vector<const ast::Expression *> files;
@@ -112,7 +112,7 @@ void JobAnalyzer::analyzeModelOptions(const ast::ModelDeclaration &model) {
 // Hyper-parameters of models
 //===----------------------------------------------------------------------===//
 
-/// The expressions of a body in textual order.
+/// Returns the expressions of a body in textual order.
 static std::vector<const ast::Expression *>
 getExpressions(const ast::ModelDeclaration &model) {
   std::vector<const ast::Expression *> result;
@@ -132,7 +132,7 @@ std::string language::getOutputName(const ast::Argument &output) {
   return "output";
 }
 
-/// The rate of a dropout call; null if it has none.
+/// Returns the rate of a dropout call; null if it has none.
 static const ast::Expression *getRate(const ast::CallExpression &call) {
   unsigned positional = 0;
   for (const ast::Argument &argument : call.arguments) {
@@ -308,7 +308,7 @@ public:
       checkExpression(*output.value);
       checkOutput(output, outputs);
     }
-    // What seems unused may be what a wrong name meant.
+    // A name that seems unused may be the one that a misspelt name meant.
     if (diagnostics.getErrorCount() != errors)
       return;
     for (const ast::Statement &statement : model.statements)
@@ -343,7 +343,7 @@ private:
                         "name outputs: return a = ..., b = ...");
       diagnostics.note(first->second, "the first one is here");
     }
-    // A variable of the same name may hold layers of the same names.
+    // A variable of the same name may contain layers of the same names.
     auto other = withLayers.find(name);
     bool taken = other != withLayers.end();
     if (!nameLayers(name, *output.value) || !taken)
@@ -403,8 +403,9 @@ private:
                         : "did you mean '" + nearest + "'?");
   }
 
-  /// `scope.weight` for the only layer of an expression, `scope.0.weight`, ...
-  /// for several, in the order of evaluation. False if there is none.
+  /// Names the layers of an expression: the only one `scope.weight`; several
+  /// `scope.0.weight`, … in the order of evaluation. Returns false if there is
+  /// none.
   bool nameLayers(llvm::StringRef scope, const ast::Expression &expression) {
     std::vector<const ast::CallExpression *> calls;
     collectCalls(expression, calls);

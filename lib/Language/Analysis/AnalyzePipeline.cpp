@@ -27,7 +27,8 @@ void JobAnalyzer::analyzeCluster(const Clause &clause) {
                       "it may have " + llvm::Twine(planning::kMostDevices));
 }
 
-/// A job's file lies in its folder, one that a flag names where hftac runs.
+/// Resolves a file name: one in a job is relative to the job's folder, one in a
+/// flag to the folder in which hftac runs.
 std::string JobAnalyzer::getPath(llvm::StringRef name, llvm::SMRange range) {
   llvm::SourceMgr &sources = diagnostics.getSources();
   unsigned buffer = sources.FindBufferContainingLoc(range.Start);
@@ -37,8 +38,8 @@ std::string JobAnalyzer::getPath(llvm::StringRef name, llvm::SMRange range) {
   return getPathFrom(isFlags ? "" : file.directory, name);
 }
 
-/// `auto`, or `plan("FILE")`, with which nothing may be said that the planner
-/// finds or the file holds.
+/// Analyzes `auto` or `plan("FILE")`, which exclude the arguments that the
+/// planner finds or the file contains.
 void JobAnalyzer::analyzePlan(const BoundArguments &arguments,
                               const ast::Expression &plan) {
   PipelineRequest &pipeline = info.pipeline;
@@ -90,7 +91,8 @@ void JobAnalyzer::analyzePipeline(const Clause &clause) {
       info.pipeline.cutRanges.push_back(name->getRange());
 }
 
-/// Where a clause gives an argument by name, or else the clause.
+/// Returns the range of a clause's argument with this name, or else of the
+/// clause.
 static llvm::SMRange findArgument(const ast::Clause &clause,
                                   llvm::StringRef name) {
   for (const ast::Argument &argument : clause.arguments)
@@ -99,21 +101,21 @@ static llvm::SMRange findArgument(const ast::Clause &clause,
   return clause.range;
 }
 
-/// "4 replicas", "1 group", "2 micro-batches".
+/// Returns "4 replicas", "1 group" or "2 micro-batches".
 static std::string count(int64_t number, llvm::StringRef what) {
   llvm::StringRef ending = what.ends_with("ch") ? "es" : "s";
   return (llvm::Twine(number) + " " + what + (number == 1 ? "" : ending)).str();
 }
 
-/// " of stage 2", where there are several.
+/// Returns " of stage 2" if there are several stages.
 static std::string ofStage(const Job &job, int64_t stage) {
   if (job.getStageCount() == 1)
     return "";
   return " of stage " + std::to_string(stage);
 }
 
-/// Gives what is `auto` its value, and checks that each worker, and each sum,
-/// has micro-batches.
+/// Replaces `auto` by values, and checks that each worker, and each sum, has
+/// micro-batches.
 void JobAnalyzer::checkPipeline() {
   Job &job = info.job;
   const Clause *pipeline = info.train->find("pipeline");
@@ -153,7 +155,8 @@ void JobAnalyzer::checkPipeline() {
       return;
   if (diagnostics.hasErrors())
     return;
-  // A block is in memory for all of them at a time.
+  // With a budget, each block is brought into memory once for all
+  // micro-batches.
   bool isFree = job.order == "auto" || job.order == Job::kAllForwardsFirst;
   job.allForwardsFirst |=
       job.hasBudget() && (job.getStageCount() == 1 || isFree);
@@ -163,7 +166,7 @@ void JobAnalyzer::checkPipeline() {
     checkOrder(*pipeline);
 }
 
-/// Whether there is an order of this name for these stages.
+/// Checks that there is an order of this name for these stages.
 void JobAnalyzer::checkOrder(const Clause &pipeline) {
   const Job &job = info.job;
   if (job.getOrder() == PipelineOrder::vShape &&
@@ -180,7 +183,7 @@ void JobAnalyzer::checkOrder(const Clause &pipeline) {
         llvm::toString(order.takeError()));
 }
 
-/// The order that the job's file lists.
+/// Reads the order from the file that the job names.
 void JobAnalyzer::readOrder(const Clause &pipeline) {
   Job &job = info.job;
   llvm::SMRange range = findArgument(pipeline, "order");
@@ -204,7 +207,7 @@ void JobAnalyzer::readOrder(const Clause &pipeline) {
   setOrder(job, *order);
 }
 
-/// Whether the order is one of stages of so many chunks.
+/// Checks that the order suits stages with this number of chunks.
 bool JobAnalyzer::checkChunks(const Clause &pipeline) {
   Job &job = info.job;
   auto refuse = [&](llvm::StringRef name, const llvm::Twine &message,
@@ -236,7 +239,8 @@ bool JobAnalyzer::checkChunks(const Clause &pipeline) {
   return true;
 }
 
-/// Chunks of stages that are planned: the job's own stage has none.
+/// Moves the chunks of planned stages into the request: the job's own stage has
+/// none.
 bool JobAnalyzer::takeChunks(const Clause &pipeline) {
   if (!checkChunks(pipeline))
     return false;
@@ -246,7 +250,8 @@ bool JobAnalyzer::takeChunks(const Clause &pipeline) {
   return true;
 }
 
-/// Whether the parts of the model that cuts leave make stages of several.
+/// Checks that the parts between cuts can be divided equally among stages with
+/// several chunks.
 bool JobAnalyzer::checkCuts(const Clause &pipeline) {
   const Job &job = info.job;
   auto parts = static_cast<int64_t>(job.cuts.size()) + 1;
@@ -259,7 +264,7 @@ bool JobAnalyzer::checkCuts(const Clause &pipeline) {
   return false;
 }
 
-/// Whether what a pipeline says fits the number of its stages.
+/// Checks that the arguments of a pipeline fit the number of its stages.
 bool JobAnalyzer::checkStages(const Clause &pipeline) {
   Job &job = info.job;
   if (!isPlanned() && (!checkChunks(pipeline) || !checkCuts(pipeline)))
@@ -314,7 +319,8 @@ bool JobAnalyzer::checkStages(const Clause &pipeline) {
   return true;
 }
 
-/// Whether the workers of a stage share the step's micro-batches and sums.
+/// Checks that the workers of a stage can share the step's micro-batches and
+/// sums.
 bool JobAnalyzer::checkWorkers(int64_t stage, const Clause *pipeline,
                                const Clause *parts) {
   const Job &job = info.job;
@@ -340,12 +346,12 @@ bool JobAnalyzer::checkWorkers(int64_t stage, const Clause *pipeline,
   return false;
 }
 
-/// Whether stages come from the planner or its file.
+/// Returns whether stages come from the planner or its file.
 bool JobAnalyzer::isPlanned() const {
   return info.pipeline.plansStages || !info.pipeline.planFile.empty();
 }
 
-/// Whether what is to be planned can be.
+/// Checks that everything is given that planning needs.
 bool JobAnalyzer::checkPlanning() {
   const Clause *pipeline = info.train->find("pipeline");
   if (!info.pipeline.plansStages || info.train->find("cluster"))
@@ -355,8 +361,8 @@ bool JobAnalyzer::checkPlanning() {
   return false;
 }
 
-/// What is left to the planner of stages that are given, and where the job
-/// speaks of them.
+/// Notes what is left to the planner if stages are given, and where the job
+/// mentions them.
 void JobAnalyzer::notePipeline(const Clause &clause) {
   PipelineRequest &pipeline = info.pipeline;
   pipeline.plansOrder = info.job.order == "auto" && !info.job.allForwardsFirst;
@@ -365,7 +371,7 @@ void JobAnalyzer::notePipeline(const Clause &clause) {
     pipeline.range = clause.range;
 }
 
-/// Whether the batch divides into micro-batches, of which `parts` speaks.
+/// Checks that the batch divides into micro-batches; `parts` is their clause.
 void JobAnalyzer::checkParts(const Clause *parts) {
   const Job &job = info.job;
   if (parts && job.microBatches != Job::kAuto &&
@@ -383,7 +389,7 @@ void JobAnalyzer::checkParts(const Clause *parts) {
 
 void JobAnalyzer::analyzePlanning() {
   info.train = &file.trains.front().declaration;
-  // Whoever plans chooses what isn't given.
+  // The planner chooses what isn't given.
   info.job.microBatches = Job::kAuto;
   for (const Clause &clause : info.train->clauses) {
     if (clause.keyword.name != "data") {
@@ -411,7 +417,7 @@ void JobAnalyzer::analyzePlanning() {
     checkPipeline();
   else if (pipeline)
     takeChunks(*pipeline);
-  // With micro-batches that are planned, a sample each at most.
+  // If micro-batches are planned, each has at least one sample.
   const Clause *parts = info.train->find("micro_batches");
   if (parts)
     info.pipeline.microBatchesRange = parts->range;

@@ -57,7 +57,7 @@ void JobAnalyzer::analyzePrecondition(const Clause &clause) {
       info.excludeRanges.push_back(pattern->getRange());
 }
 
-/// A share of replicas must be whole ones.
+/// Checks that a share of replicas is a whole number of them.
 void JobAnalyzer::checkShare(double share, int64_t stage) {
   const Job &job = info.job;
   int64_t replicas = job.getReplicas(stage);
@@ -84,8 +84,8 @@ void JobAnalyzer::checkShare(double share, int64_t stage) {
                     "layer's inverses");
 }
 
-/// How many replicas and groups there are isn't known yet where the planner is
-/// to say it, and doesn't matter where one worker does all.
+/// Checks the placement. The numbers of replicas and groups aren't known yet if
+/// the planner chooses them, and don't matter if one worker does everything.
 void JobAnalyzer::checkPlacement() {
   const Job &job = info.job;
   if (isPlanned())
@@ -108,7 +108,7 @@ void JobAnalyzer::checkPlacement() {
   }
 }
 
-/// What depends on each copy's own numbers, or on other clauses.
+/// Checks what depends on each copy's own numbers, or on other clauses.
 void JobAnalyzer::checkPreconditioner() {
   if (info.job.preconditioner.empty())
     return;
@@ -128,7 +128,7 @@ void JobAnalyzer::checkPreconditioner() {
   }
 }
 
-/// Numbers of the copies, as hyper-parameters.
+/// Stores the copies' numbers as hyper-parameters.
 void JobAnalyzer::fillPreconditioner() {
   Job &job = info.job;
   if (job.preconditioner.empty())
@@ -149,7 +149,8 @@ void JobAnalyzer::fillPreconditioner() {
   job.hyperParameters.push_back({kClip.str(), std::move(clips)});
 }
 
-/// Whether one of its settings that may be lists has this name.
+/// Returns whether one of the preconditioner's settings that may be lists has
+/// this name.
 bool JobAnalyzer::isTakenByPreconditioner(llvm::StringRef name) const {
   if (info.job.preconditioner.empty())
     return false;

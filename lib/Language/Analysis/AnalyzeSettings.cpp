@@ -13,8 +13,8 @@ using namespace mlir::hfta::language;
 // Clauses that are settings, and settings that are arguments
 //===----------------------------------------------------------------------===//
 
-/// `micro_batches 4, all_forwards_first = true`: what stands first is called so
-/// where a clause has more arguments.
+/// The name of the first argument where a clause has more: `micro_batches 4,
+/// all_forwards_first = true`.
 static constexpr llvm::StringLiteral kFirstArgument = "count";
 
 void JobAnalyzer::analyzeSetting(const Clause &clause,
@@ -25,8 +25,8 @@ void JobAnalyzer::analyzeSetting(const Clause &clause,
     readSetting(setting, *value);
 }
 
-/// Reads all settings of a clause. `before` are arguments of other kinds, which
-/// come first. Nothing after an error in what the arguments are.
+/// Reads all settings of a clause. `before` are parameters of other kinds,
+/// which come first. Returns nothing if the arguments don't fit the parameters.
 std::optional<BoundArguments>
 JobAnalyzer::readSettings(const Clause &clause,
                           llvm::ArrayRef<ParameterSpec> before) {
@@ -34,7 +34,7 @@ JobAnalyzer::readSettings(const Clause &clause,
                       {clause.keyword, clause.arguments, clause.range}, before);
 }
 
-/// The same of a clause whose arguments are those of a call.
+/// Reads all settings of a clause whose arguments are those of a call.
 std::optional<BoundArguments>
 JobAnalyzer::readSettings(llvm::StringRef keyword, const CallView &call,
                           llvm::ArrayRef<ParameterSpec> before) {
@@ -57,21 +57,21 @@ JobAnalyzer::readSettings(llvm::StringRef keyword, const CallView &call,
   return arguments;
 }
 
-/// The least or largest whole number of a range.
+/// Returns the least or largest whole number of a range.
 static int64_t clampToInteger(double bound) {
   if (bound <= static_cast<double>(INT64_MIN))
     return INT64_MIN;
   return bound >= 0x1p63 ? INT64_MAX : static_cast<int64_t>(bound);
 }
 
-/// Whether the setting is to follow from others.
+/// Returns whether the setting is to follow from others.
 static bool isAuto(const SettingInfo &setting, const ast::Expression &value) {
   auto *word = llvm::dyn_cast<ast::NameExpression>(&value);
   return word && (word->name == "auto" || word->name == setting.byDefault) &&
          (setting.traits & setting_traits::Auto) != 0;
 }
 
-/// A list that is the same for all copies.
+/// Reads a list that is the same for all copies.
 void JobAnalyzer::readCounts(const SettingInfo &setting,
                              const ast::Expression &value) {
   if (isAuto(setting, value))
@@ -90,7 +90,7 @@ void JobAnalyzer::readCounts(const SettingInfo &setting,
     *std::get<std::vector<int64_t> *>(setting.get(info.job)) = *counts;
 }
 
-/// A name, or a list of names.
+/// Reads a name, or a list of names.
 void JobAnalyzer::readNames(const SettingInfo &setting,
                             const ast::Expression &value) {
   auto &names = *std::get<std::vector<std::string> *>(setting.get(info.job));
@@ -99,7 +99,7 @@ void JobAnalyzer::readNames(const SettingInfo &setting,
         constants.readString(*name, setting.name).value_or(std::string()));
 }
 
-/// Names, each alone or several in a list.
+/// Reads a list whose elements are names or lists of names.
 void JobAnalyzer::readNameLists(const SettingInfo &setting,
                                 const ast::Expression &value) {
   auto &lists =
@@ -116,7 +116,7 @@ void JobAnalyzer::readNameLists(const SettingInfo &setting,
   }
 }
 
-/// A number that is the same for all copies.
+/// Reads a number that is the same for all copies.
 void JobAnalyzer::readReal(const SettingInfo &setting,
                            const ast::Expression &value, double &place) {
   std::optional<Number> number = constants.readNumber(value, setting.name);
@@ -132,8 +132,8 @@ void JobAnalyzer::readReal(const SettingInfo &setting,
                     "it is " + setting.range.describe());
 }
 
-/// Of `callee("NAME")` the name of a file or folder, `what`; empty after an
-/// error.
+/// Reads the name in `callee("NAME")`, which is that of a file or folder, as
+/// `what` says; returns an empty text after an error.
 std::string JobAnalyzer::readFileName(const ast::CallExpression &call,
                                       llvm::StringRef what) {
   const ParameterSpec kName[] = {{what, true}};
@@ -148,7 +148,7 @@ std::string JobAnalyzer::readFileName(const ast::CallExpression &call,
   return name.value_or("");
 }
 
-/// `word("NAME")`, as it stands; empty after an error.
+/// Reads `word("NAME")` and returns it as written; empty after an error.
 std::string JobAnalyzer::readNamed(const SettingInfo &setting,
                                    const ast::CallExpression &call) {
   if (!setting.takesName(call.callee.name)) {
@@ -162,7 +162,7 @@ std::string JobAnalyzer::readNamed(const SettingInfo &setting,
   return name.empty() ? "" : Job::makeNamed(call.callee.name, name);
 }
 
-/// `word(NUMBER)`, as it stands; empty after an error.
+/// Reads `word(NUMBER)` and returns it as written; empty after an error.
 std::string JobAnalyzer::readCall(const SettingInfo &setting,
                                   const ast::CallExpression &call) {
   static constexpr ParameterSpec kNumber[] = {{"number", true}};
@@ -178,7 +178,7 @@ std::string JobAnalyzer::readCall(const SettingInfo &setting,
   return call.callee.name + "(" + printNumber(number) + ")";
 }
 
-/// A word, or what stands as a call.
+/// Reads a word, or a call as written.
 void JobAnalyzer::readText(const SettingInfo &setting,
                            const ast::Expression &value) {
   std::string &text = *std::get<std::string *>(setting.get(info.job));
@@ -205,7 +205,7 @@ static llvm::StringRef describeOne(SettingType type) {
   }
 }
 
-/// What may be a list. False: it is nothing of the kind.
+/// Reads a setting that may be a list. Returns false if it is of another kind.
 bool JobAnalyzer::readOfCopies(const SettingInfo &setting,
                                const ast::Expression &value) {
   if (setting.isSwept())
@@ -323,8 +323,8 @@ void JobAnalyzer::readParameter(const BoundArguments &arguments,
                         Number::of(*parameter.initial));
 }
 
-/// `prefix` stands before the parameters' names where lists are paired. Nothing
-/// after an error in what the arguments are.
+/// Reads parameters. `prefix` comes before their names where lists are paired.
+/// Returns nothing if the arguments don't fit the parameters.
 std::optional<BoundArguments> JobAnalyzer::readParameters(
     const CallView &call, llvm::ArrayRef<ParameterInfo> parameters,
     std::vector<std::string> &flags, llvm::StringRef prefix) {
@@ -349,7 +349,7 @@ std::optional<BoundArguments> JobAnalyzer::readParameters(
   return arguments;
 }
 
-/// `betas = [b1, b2]`, or a list of such pairs.
+/// Reads `betas = [b1, b2]`, or a list of such pairs.
 void JobAnalyzer::readBetas(const BoundArguments &arguments,
                             const ParameterInfo &first,
                             const ParameterInfo &second) {
@@ -401,7 +401,7 @@ void JobAnalyzer::readBetas(const BoundArguments &arguments,
 // Names of a model's own settings
 //===----------------------------------------------------------------------===//
 
-/// Whether a setting of the job has this name.
+/// Returns whether a setting of the job has this name.
 bool JobAnalyzer::isTaken(llvm::StringRef name) const {
   const SettingInfo *setting = findSetting(name);
   const OptimizerInfo *optimizer = findOptimizer(info.job.optimizer);

@@ -13,7 +13,7 @@ using namespace mlir::hfta::language;
 // Optimizer and schedules
 //===----------------------------------------------------------------------===//
 
-/// The record of `table` that a call names; null after an error.
+/// Returns the record of `table` that a call names; null after an error.
 template <typename Table>
 static auto findKind(const Table &table, const CallView &call,
                      const llvm::Twine &what, JobDiagnostics &diagnostics)
@@ -42,7 +42,7 @@ void JobAnalyzer::analyzeOptimizer(const Clause &clause) {
     info.job.optimizer = optimizer->name.str();
 }
 
-/// Its parameters are filled in when all copies are known.
+/// Reads a schedule; its parameters are filled in when all copies are known.
 void JobAnalyzer::readSchedule(const SettingInfo &setting,
                                const ast::Expression &value) {
   std::optional<CallView> call =
@@ -58,7 +58,7 @@ void JobAnalyzer::readSchedule(const SettingInfo &setting,
 }
 
 //===----------------------------------------------------------------------===//
-// What is trained, sizes of axes, pairs of lists
+// Trained parameters, sizes of axes, pairs of lists
 //===----------------------------------------------------------------------===//
 
 void JobAnalyzer::analyzeInit(const Clause &clause) {
@@ -68,7 +68,7 @@ void JobAnalyzer::analyzeInit(const Clause &clause) {
     info.freshInitialization = true;
 }
 
-/// `freeze` and `trainable`.
+/// Reads `freeze` and `trainable`.
 void JobAnalyzer::analyzePatterns(const Clause &clause,
                                   std::vector<NamedRange> &patterns) {
   const std::string &keyword = clause.keyword.name;
@@ -139,7 +139,8 @@ static constexpr ParameterSpec kPrecision[] = {
     {"multiply"},
 };
 
-/// Nothing is rounded to the type that is computed in.
+/// Reads the type of products' operands; nothing is rounded if it is the type
+/// that is computed in.
 void JobAnalyzer::checkFactors(const BoundArguments &arguments,
                                const Clause &clause, llvm::StringRef multiply) {
   Precision &precision = info.job.precision;
@@ -203,15 +204,15 @@ void JobAnalyzer::analyzePrecision(const Clause &clause) {
 // Scaled losses
 //===----------------------------------------------------------------------===//
 
-/// Whether a loss may be multiplied with it without rounding.
+/// Returns whether multiplying a loss by the value is exact.
 static bool isLossScale(double value) {
   int exponent;
   return std::frexp(value, &exponent) == 0.5 && exponent > -126 &&
          exponent <= 126;
 }
 
-/// Scales of losses, which products of f16 need; of a job that trains. Last,
-/// for copies may have scales of their own.
+/// Checks the scales of losses, which products of f16 need, in a job that
+/// trains. This comes last, since copies may have scales of their own.
 void JobAnalyzer::checkLossScale() {
   constexpr llvm::StringLiteral kName = "loss_scale";
   constexpr int64_t kPlainScale = 65536;
@@ -324,7 +325,8 @@ bool JobAnalyzer::analyzeTarget(const CallView &call,
   return ok;
 }
 
-/// The signature's arguments but `output` and `label` may stand alone.
+/// Returns the signature without `output` and `label`, for a call that names
+/// neither.
 static llvm::SmallVector<ParameterSpec>
 withoutTarget(llvm::ArrayRef<ParameterSpec> parameters) {
   return llvm::SmallVector<ParameterSpec>(parameters.drop_front(2));

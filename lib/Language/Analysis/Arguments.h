@@ -16,11 +16,11 @@ struct ParameterSpec {
   bool required = false;
 };
 
-/// What a builtin takes. Positional arguments fill the parameters in order.
+/// The parameters of a builtin. Positional arguments fill them in order.
 struct Signature {
   llvm::StringRef name;
   llvm::ArrayRef<ParameterSpec> parameters;
-  /// The first parameter takes all positional arguments.
+  /// Whether the first parameter takes all positional arguments.
   bool variadic = false;
 };
 
@@ -30,17 +30,17 @@ public:
   struct Bound {
     llvm::StringRef name;
     const ast::Expression *value = nullptr;
-    /// The `zip(...)` that it stands in.
+    /// The `zip(...)` that contains it.
     const void *group = nullptr;
   };
 
-  /// Null if the parameter has no argument.
+  /// Returns null if the parameter has no argument.
   const ast::Expression *get(llvm::StringRef name) const;
   llvm::ArrayRef<Bound> getAll() const { return bound; }
 
   /// Arguments of a variadic first parameter.
   std::vector<const ast::Expression *> rest;
-  /// The call.
+  /// The range of the call.
   llvm::SMRange range;
 
 private:
@@ -48,7 +48,7 @@ private:
   std::vector<Bound> bound;
 };
 
-/// A call, or a bare name standing for a call without arguments.
+/// A call, or a bare name that stands for a call without arguments.
 struct CallView {
   ast::Identifier callee;
   llvm::ArrayRef<ast::Argument> arguments;
@@ -56,24 +56,26 @@ struct CallView {
   bool hasParentheses = false;
 };
 
-/// Nothing (reported) if `expression` is neither; `what` is expected.
+/// Returns nothing, and reports an error that `what` is expected, if
+/// `expression` is neither.
 std::optional<CallView> getCall(const ast::Expression &expression,
                                 const llvm::Twine &what,
                                 JobDiagnostics &diagnostics);
 
-/// Matches arguments with parameters and reports all that doesn't fit; then
-/// gives nothing.
+/// Matches arguments with parameters. Reports everything that doesn't fit, and
+/// then returns nothing.
 std::optional<BoundArguments>
 bindArguments(const Signature &signature,
               llvm::ArrayRef<ast::Argument> arguments, llvm::SMRange range,
               JobDiagnostics &diagnostics);
 
-/// The elements of a list; anything else is its own only one.
+/// Returns the elements of a list; any other expression is its own only
+/// element.
 llvm::SmallVector<const ast::Expression *>
 getElements(const ast::Expression &expression);
 
-/// Reads constants out of expressions. Every method reports what is wrong, in
-/// words that name `what` (a parameter), and then gives nothing.
+/// Reads constants from expressions. Every method reports what is wrong, with
+/// the name `what` of a parameter, and then returns nothing.
 class ConstantReader {
 public:
   explicit ConstantReader(JobDiagnostics &diagnostics,
@@ -85,7 +87,7 @@ public:
   std::optional<int64_t> readInteger(const ast::Expression &expression,
                                      llvm::StringRef what, int64_t least,
                                      int64_t most) const;
-  /// In bytes; written as such or with a unit, as 64MiB.
+  /// Reads a number of bytes, which may have a unit, as 64MiB.
   std::optional<int64_t> readSize(const ast::Expression &expression,
                                   llvm::StringRef what, int64_t least,
                                   int64_t most) const;
@@ -93,14 +95,14 @@ public:
                                llvm::StringRef what) const;
   std::optional<std::string> readString(const ast::Expression &expression,
                                         llvm::StringRef what) const;
-  /// One of `words`.
+  /// Reads one of `words`.
   std::optional<llvm::StringRef>
   readWord(const ast::Expression &expression, llvm::StringRef what,
            llvm::ArrayRef<llvm::StringRef> words) const;
-  /// A number or a list of numbers; never empty.
+  /// Reads a number or a list of numbers; the result is never empty.
   std::optional<std::vector<Number>>
   readNumbers(const ast::Expression &expression, llvm::StringRef what) const;
-  /// A whole number or a list of them.
+  /// Reads a whole number or a list of them.
   std::optional<std::vector<int64_t>>
   readIntegers(const ast::Expression &expression, llvm::StringRef what,
                int64_t least, int64_t most) const;
@@ -116,7 +118,7 @@ private:
   bool takesSizes = false;
 };
 
-/// "[64, 1, 28, 28]".
+/// Prints a shape such as "[64, 1, 28, 28]".
 std::string printShape(llvm::ArrayRef<int64_t> shape);
 
 } // namespace mlir::hfta::language

@@ -11,23 +11,23 @@ namespace mlir::hfta::language {
 class BodyBuilder;
 class BuiltinCall;
 
-/// One record a function. The tables stand in Building, beside what builds
-/// them; analysis reads names and kinds.
+/// One record per function. The tables are in Building, next to the code that
+/// builds the functions; analysis reads names and kinds.
 struct Builtin {
   llvm::StringLiteral name;
   llvm::ArrayRef<ParameterSpec> parameters;
-  /// Null after an error, which is reported.
+  /// Returns null after an error, which is reported.
   Value (*build)(BodyBuilder &body, BuiltinCall &call);
   bool isLayer = false;  ///< has parameters
   bool isRandom = false; ///< draws random numbers
   bool variadic = false;
 };
 
-/// Null if there is none.
+/// Returns null if there is no such function.
 const Builtin *findBuiltin(llvm::StringRef name);
 std::vector<llvm::StringRef> getBuiltinNames();
 
-// One table a family.
+// One table per family.
 llvm::ArrayRef<Builtin> getElementwiseBuiltins();
 llvm::ArrayRef<Builtin> getLayerBuiltins();
 llvm::ArrayRef<Builtin> getNormalizationBuiltins();

@@ -90,7 +90,7 @@ ConstantReader::readBinary(const ast::BinaryExpression &binary,
     break;
   default:
     result.value = lhs->value / rhs->value;
-    // INT64_MIN / -1 is the one quotient that overflows.
+    // INT64_MIN / -1 is the only quotient that overflows.
     whole = whole && *rhs->integer != 0 && *rhs->integer != -1 &&
             *lhs->integer % *rhs->integer == 0;
     if (whole)
@@ -172,7 +172,7 @@ ConstantReader::readSize(const ast::Expression &expression,
                          int64_t most) const {
   ConstantReader reader = *this;
   reader.takesSizes = true;
-  // 4e6 bytes are a size too.
+  // A number such as 4e6 is a size too.
   auto *number = llvm::dyn_cast<ast::NumberExpression>(&expression);
   if (number && !number->integer &&
       number->value == std::floor(number->value) &&

@@ -21,7 +21,7 @@ void JobAnalyzer::analyze(const ast::Positioned<ast::TrainDeclaration> &train) {
     checkRequired();
   if (info.model)
     analyzeModelOptions(*info.model);
-  // Last: it refers to lists of all clauses.
+  // This comes last: it refers to lists of all clauses.
   analyzeClausesCalled([](llvm::StringRef name) { return name == "zip"; });
   if (diagnostics.hasErrors())
     return;
@@ -72,7 +72,7 @@ void language::checkDeclarations(const ast::JobFile &file,
 //===----------------------------------------------------------------------===//
 
 void JobAnalyzer::analyzeClauses() {
-  // The model first: other clauses refer to it.
+  // The model comes first: other clauses refer to it.
   for (const Clause &clause : info.train->clauses)
     if (clause.keyword.name == "model" && !info.model) {
       clausePosition = 1 + (&clause - info.train->clauses.data());
@@ -116,7 +116,7 @@ void JobAnalyzer::analyzeClause(const Clause &clause) {
   if (keyword == name)                                                         \
     return analyze##handler(clause);
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
-  // Without training what is an argument of another clause stands alone.
+  // Without training, an argument of another clause may be a clause of its own.
   if (const SettingInfo *setting = findSetting(keyword))
     return analyzeSetting(clause, *setting);
   llvm_unreachable("the parser takes clauses that have a record");
@@ -164,7 +164,7 @@ void JobAnalyzer::makeCopies() {
     return;
   const Clause *copies = info.train->find("copies");
   int64_t crossed = info.sweep.getCopies();
-  // `onnx("a", "b")` is one file a copy; `onnx(["a", "b"])` is in the sweep.
+  // `onnx("a", "b")` is one file per copy; `onnx(["a", "b"])` is in the sweep.
   int64_t files = info.sweep.contains("model") ? 1 : info.files.size();
   if (files > 1 && crossed > 1 && files != crossed) {
     diagnostics.error(info.model->onnx->getRange(),

@@ -38,12 +38,12 @@ struct FieldInfo {
   llvm::SMRange range;
   DataSource train;
   DataSource test;
-  std::string element;        ///< "u8", "f32", ...: as stored
-  std::vector<int64_t> shape; ///< of one sample
+  std::string element;        ///< "u8", "f32", …: the type in the file
+  std::vector<int64_t> shape; ///< shape of one sample
   std::vector<PrepareStep> steps;
 
   bool isFloat() const;
-  /// Whether the prepared value is a float whatever it is bound to.
+  /// Returns whether the prepared value is a float whatever it is bound to.
   bool isPreparedAsFloat() const;
 };
 
@@ -53,22 +53,22 @@ struct NamedRange {
 };
 
 /// A loss or metric: `kind(model.output, field, ...)`. Without arguments
-/// (`implicit`) the model's only output meets the only field that isn't bound
-/// to the model.
+/// (`implicit`), it compares the model's only output with the only field that
+/// isn't bound to the model.
 struct ObjectiveInfo {
   std::string name;
-  LossKind kind = LossKind::crossEntropy; ///< of a loss
+  LossKind kind = LossKind::crossEntropy; ///< used for a loss
   llvm::SMRange range;
   bool implicit = false;
-  NamedRange output; ///< empty name: the only one
+  NamedRange output; ///< empty name: the only output
   NamedRange field;
   std::optional<int64_t> axis;
   std::optional<int64_t> ignoreIndex;
-  bool smoothing = false; ///< the sweep has "label_smoothing"
+  bool smoothing = false; ///< whether the sweep has "label_smoothing"
   llvm::SMRange axisRange;
 };
 
-/// What a job file says, checked as far as that needs no shapes.
+/// The contents of a job, checked as far as that is possible without shapes.
 struct JobInfo {
   const ast::ModelDeclaration *model = nullptr;
   const ast::TrainDeclaration *train = nullptr;
@@ -76,26 +76,28 @@ struct JobInfo {
   Sweep sweep;
   std::vector<FieldInfo> fields;
 
-  /// Fields by position of the model's inputs; nothing: bound by name if all
-  /// names agree, by position otherwise.
+  /// The fields in the order of the model's inputs. Nothing: fields are bound
+  /// by name if all names agree, by position otherwise.
   std::optional<std::vector<NamedRange>> boundFields;
-  llvm::SMRange modelRange; ///< of the model clause
+  llvm::SMRange modelRange; ///< range of the model clause
   /// `name = value` in the model clause: hyper-parameters of the model.
   std::vector<const ast::Argument *> modelSettings;
   llvm::SMRange batchRange;
   ObjectiveInfo loss;
   std::optional<ObjectiveInfo> metric;
 
-  /// ONNX files, each once, and for each copy the one that it starts from.
+  /// The ONNX files, each once, and for each copy the one that it starts from.
   std::vector<NamedRange> files;
   std::vector<int64_t> fileOfCopy;
 
   bool freshInitialization = false;
-  std::vector<NamedRange> freeze, trainable;      ///< patterns
-  llvm::SmallVector<llvm::SMRange> excludeRanges; ///< of Job::kfacExclude
-  /// Of the last argument that says how often factors are measured or inverted.
+  std::vector<NamedRange> freeze, trainable; ///< patterns
+  /// Ranges of Job::kfacExclude.
+  llvm::SmallVector<llvm::SMRange> excludeRanges;
+  /// The range of the last argument that sets how often factors are measured or
+  /// inverted.
   llvm::SMRange periodRange;
-  llvm::SMRange placementRange; ///< of Job::kfacPlacement
+  llvm::SMRange placementRange; ///< range of Job::kfacPlacement
   llvm::StringMap<int64_t> dims;
   llvm::StringMap<llvm::SMRange> dimRanges;
 
@@ -109,22 +111,22 @@ struct JobInfo {
   llvm::DenseMap<const ast::CallExpression *, std::string> dropoutRates;
 };
 
-/// One record a loss.
+/// One record per loss.
 struct LossInfo {
   llvm::StringLiteral name;
   LossKind kind;
   llvm::ArrayRef<ParameterSpec> parameters;
-  llvm::StringLiteral usage; ///< of parameters after output and label
+  llvm::StringLiteral usage; ///< usage of parameters after output and label
   llvm::StringLiteral text;
 };
 
 llvm::ArrayRef<LossInfo> getLosses();
 
-/// Reports what is wrong with a file's declarations whatever a job makes of
-/// them: names that are used twice, and no train block.
+/// Reports errors in a file's declarations that don't depend on a job: names
+/// that are used twice, and no train block.
 void checkDeclarations(const ast::JobFile &file, JobDiagnostics &diagnostics);
 
-/// Of one train block.
+/// Analyzes one train block.
 class JobAnalyzer {
 public:
   JobAnalyzer(const ast::JobFile &file, const FrontEndOptions &options,
@@ -132,15 +134,15 @@ public:
       : file(file), options(options), diagnostics(diagnostics), info(info),
         constants(diagnostics) {}
 
-  /// Errors are in the diagnostics.
+  /// Analyzes the train block. Errors go to the diagnostics.
   void analyze(const ast::Positioned<ast::TrainDeclaration> &train);
-  /// The same of a train block that only says how a pipeline is planned.
+  /// Analyzes a train block that only says how a pipeline is planned.
   void analyzePlanning();
 
 private:
   using Clause = ast::Clause;
 
-  // JobAnalyzer.cpp: the train block, copies.
+  // JobAnalyzer.cpp: the train block and copies.
   void analyzeClauses();
   void analyzeClausesCalled(llvm::function_ref<bool(llvm::StringRef)> isMeant);
   void analyzeClause(const Clause &clause);
@@ -170,14 +172,15 @@ private:
   bool checkStages(const Clause &pipeline);
   bool checkWorkers(int64_t stage, const Clause *pipeline, const Clause *parts);
 
-  // AnalyzePreconditioner.cpp: what is between gradients and optimizer.
+  // AnalyzePreconditioner.cpp: the preconditioner between gradients and
+  // optimizer.
   void checkPreconditioner();
   void checkPlacement();
   void checkShare(double share, int64_t stage);
   void fillPreconditioner();
   bool isTakenByPreconditioner(llvm::StringRef name) const;
 
-  // AnalyzeSettings.cpp: what follows from records.
+  // AnalyzeSettings.cpp: settings, by their records.
   void analyzeSetting(const Clause &clause, const SettingInfo &setting);
   void readCounts(const SettingInfo &setting, const ast::Expression &value);
   void readReal(const SettingInfo &setting, const ast::Expression &value,
@@ -259,21 +262,21 @@ private:
   JobDiagnostics &diagnostics;
   JobInfo &info;
   ConstantReader constants;
-  /// Position of the clause being read, for the order of lists.
+  /// The position of the clause that is being read, for the order of lists.
   unsigned clausePosition = 0;
   unsigned trainPosition = 0;
   unsigned modelPosition = 0;
 };
 
-/// Reports names and calls in a model's body that don't exist, and gives names
-/// to its layers.
+/// Reports names and calls in a model's body that don't exist, and names its
+/// layers.
 void checkModelNames(const ast::ModelDeclaration &model, JobInfo *info,
                      JobDiagnostics &diagnostics);
 
-/// The name that `return` gives to an output.
+/// Returns the name that `return` gives to an output.
 std::string getOutputName(const ast::Argument &output);
 
-/// The calls of an expression in the order of evaluation.
+/// Collects the calls of an expression in the order of evaluation.
 void collectCalls(const ast::Expression &expression,
                   std::vector<const ast::CallExpression *> &calls);
 

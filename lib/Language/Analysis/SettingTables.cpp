@@ -1,4 +1,4 @@
-//===- SettingTables.cpp - What a job may say, as tables ------------------===//
+//===- SettingTables.cpp - Tables of the settings of a job ----------------===//
 
 #include "Hfta/Language/SettingTables.h"
 #include "Analysis/JobAnalyzer.h"
@@ -33,7 +33,7 @@ static std::string describeInitial(std::optional<double> initial,
   return initial ? printNumber(*initial) : byDefault.str();
 }
 
-/// Code in a cell of a table: `auto\|all`.
+/// Escapes code for a cell of a table: `auto\|all`.
 static std::string escapeBars(llvm::StringRef code) {
   std::string escaped;
   for (char c : code)
@@ -41,7 +41,8 @@ static std::string escapeBars(llvm::StringRef code) {
   return escaped;
 }
 
-/// "`batch`: samples a step and copy", behind what the clause means.
+/// Prints an argument after the meaning of its clause, such as "`batch`:
+/// samples a step and copy".
 static void printArgument(raw_ostream &os, const SettingInfo &setting) {
   os << "; `" << setting.name << "`: " << setting.text;
 }
@@ -131,7 +132,7 @@ static void printSchedules(raw_ostream &os) {
     printCall(os, schedule.name, schedule.parameters, schedule.rate);
 }
 
-/// What stands in the parentheses of `kfac`.
+/// Prints the arguments in the parentheses of `kfac`.
 static void printKfac(raw_ostream &os) {
   os << "| argument of `kfac` | meaning | default |\n|---|---|---|\n";
   auto printRow = [&](llvm::StringRef name, llvm::StringRef usage,

@@ -59,7 +59,7 @@ bool Sweep::pair(
       continue;
     }
     if (setting->group) {
-      // The whole group that it belongs to joins.
+      // The whole group of the other setting joins.
       const void *other = setting->group;
       for (Setting &member : settings)
         if (member.group == other)
@@ -75,7 +75,7 @@ bool Sweep::cross(JobDiagnostics &diagnostics) {
   for (Setting &setting : settings)
     if (setting.isList)
       lists.push_back(&setting);
-  // Settings lie in one vector: those that stand at one place keep its order.
+  // The settings are in one vector: those at one position keep its order.
   llvm::sort(lists, [](const Setting *a, const Setting *b) {
     if (a->position < b->position || b->position < a->position)
       return a->position < b->position;

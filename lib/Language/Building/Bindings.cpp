@@ -1,4 +1,4 @@
-//===- Bindings.cpp - Which field feeds which input -----------------------===//
+//===- Bindings.cpp - Fields bound to the inputs of a model ---------------===//
 
 #include "Building/JobBuilder.h"
 
@@ -57,8 +57,8 @@ bool JobBuilder::bindNamedFields(ArrayRef<Port> ports) {
   return false;
 }
 
-/// By name if every input has a field of its name, otherwise the first fields
-/// in order.
+/// Binds fields by name if every input has a field of its name, otherwise the
+/// first fields in order.
 bool JobBuilder::bindImplicitFields(ArrayRef<Port> ports) {
   auto find = [&](StringRef name) {
     return llvm::find_if(info.fields, [&](const FieldInfo &field) {
@@ -145,8 +145,8 @@ static std::string printPort(const Port &port) {
   return text + "]";
 }
 
-/// Matches a sample's shape with the axes of an input; axes of length 1 may
-/// come and go. Open axes take the sample's size.
+/// Matches a sample's shape with the axes of an input; axes of length 1 may be
+/// added or dropped. Open axes take the sample's size.
 std::optional<SmallVector<int64_t>> JobBuilder::fitShape(const Port &port,
                                                          const FieldInfo &field,
                                                          llvm::SMRange range) {
@@ -160,7 +160,7 @@ std::optional<SmallVector<int64_t>> JobBuilder::fitShape(const Port &port,
         ShapedType::isDynamic(size) && known != sizes.end())
       size = known->second;
     size_t left = port.axes.size() - result.size();
-    // An open axis takes a 1 only if there are axes enough.
+    // An open axis takes a 1 only if there are enough axes.
     while (!sample.empty() && sample.front() == 1 && size != 1 &&
            (!ShapedType::isDynamic(size) || sample.size() > left))
       sample = sample.drop_front();

@@ -17,8 +17,8 @@ struct InputBinding {
   RankedTensorType type;
 };
 
-/// What an expression gives: a tensor, or a number until it meets one. Neither
-/// after an error, which has been reported.
+/// The result of an expression: a tensor, or a number that hasn't been combined
+/// with a tensor yet. It is neither after an error, which has been reported.
 struct Operand {
   Value value;
   std::optional<Number> number;
@@ -29,11 +29,11 @@ struct Operand {
 class VariableDeclarer {
 public:
   explicit VariableDeclarer(ModelOp model);
-  /// A tensor that users call `name`. Declaring it twice ends the program with
-  /// an internal error.
+  /// Declares a tensor with the name that users see. Declaring it twice ends
+  /// the program with an internal error.
   VariableOp declare(Location loc, StringRef name, RankedTensorType type,
                      Role role, Attribute initial, bool trained);
-  /// The scalar for this purpose, declared on first use.
+  /// Returns the scalar for this purpose, which is declared on first use.
   VariableOp getScalar(Location loc, PurposeAttr purpose, Type elementType);
 
 private:
@@ -50,43 +50,44 @@ public:
   BodyBuilder(OpBuilder &builder, ModelOp model, const JobInfo &info,
               JobDiagnostics &diagnostics);
 
-  /// Builds @forward. False after errors, which are reported.
+  /// Builds @forward. Returns false after errors, which are reported.
   bool build(ArrayRef<InputBinding> inputs);
-  /// Sizes of axes by name, the batch's too.
+  /// Sizes of axes by name, including the batch's.
   llvm::StringMap<int64_t> sizes;
 
-  // For builtins. Values are null after an error.
+  // The functions for builtins. Values are null after an error.
   TensorBuilder &getTensors() { return *tensors; }
   JobDiagnostics &getDiagnostics() { return diagnostics; }
   int64_t getBatch() const { return batch; }
   Operand evaluate(const ast::Expression &expression);
-  /// The tensor that an expression gives; a number is an error.
+  /// Returns the tensor that an expression evaluates to; a number is an error.
   Value evaluateTensor(const ast::Expression &expression, StringRef what);
-  /// Ops built from now on stand at `range`.
+  /// Sets the location of all ops that are built from now on.
   void setRange(llvm::SMRange range) { setLocation(scope, range); }
-  /// Reports an error and gives null.
+  /// Reports an error and returns null.
   Value fail(llvm::SMRange range, const Twine &message, const Twine &hint = "");
-  /// Reports a shape that is too large.
+  /// Reports a shape that is too large, and then returns false.
   bool checkSize(ArrayRef<int64_t> shape, llvm::SMRange range);
-  /// Both operands in one shape; false after an error.
+  /// Broadcasts both operands to one shape; returns false after an error.
   bool broadcastTogether(Value &lhs, Value &rhs, llvm::SMRange range);
   Value buildBinary(char operation, Value lhs, Value rhs, llvm::SMRange range);
 
-  /// The value of a parameter called `scope.suffix`.
+  /// Makes a parameter called `scope.suffix` and returns its value.
   Value makeParameter(StringRef layer, StringRef suffix,
                       ArrayRef<int64_t> shape, Attribute initial);
-  /// A parameter or statistic with one value everywhere.
+  /// Makes a parameter or statistic with the same value everywhere.
   Value makeFilled(StringRef layer, StringRef suffix, ArrayRef<int64_t> shape,
                    double value, Role role);
-  /// The new value of what makeFilled gave.
+  /// Replaces the value that makeFilled returned.
   void replaceStatistic(Value old, Value value);
   Attribute getUniform(double bound) const;
   Attribute getNormal() const;
-  /// A run-time scalar of the compiler's.
+  /// Reads a run-time scalar of the compiler.
   Value readScalar(Purpose purpose);
-  /// A hyper-parameter of the model, one value a copy.
+  /// Reads a hyper-parameter of the model, one value per copy.
   Value readHyperParameter(StringRef name);
-  /// The hyper-parameter that a dropout call's rate is; empty if it names one.
+  /// Returns the name of the hyper-parameter that holds a dropout call's rate;
+  /// empty if the call itself names a hyper-parameter.
   StringRef getRateName(const ast::CallExpression &call) const;
 
 private:
@@ -106,16 +107,17 @@ private:
   const JobInfo &info;
   JobDiagnostics &diagnostics;
   VariableDeclarer declarer;
-  /// Of all floats: hfta-apply-precision gives them the job's types.
+  /// The type of all floats: hfta-apply-precision replaces it by the job's
+  /// types.
   FloatType floatType;
   int64_t batch;
   std::optional<TensorBuilder> tensors;
   llvm::StringMap<Value> values;
-  std::string scope; ///< what is being assigned
+  std::string scope; ///< the name that is being assigned
 };
 
 /// The arguments of a call to a builtin, read as values of their kinds. After
-/// an error, which is reported, `hasFailed()`.
+/// an error, which is reported, `hasFailed()` is true.
 class BuiltinCall {
 public:
   BuiltinCall(BodyBuilder &body, const ast::CallExpression &call,
@@ -135,18 +137,20 @@ public:
   const BoundArguments &getArguments() const { return arguments; }
 
   Value getTensor(StringRef name);
-  /// A tensor of floats with at least `leastRank` axes.
+  /// Returns a tensor of floats with at least `leastRank` axes.
   Value getFloats(StringRef name, int64_t leastRank = 0);
   int64_t getInteger(StringRef name, int64_t otherwise, int64_t least,
                      int64_t most);
   bool getBool(StringRef name, bool otherwise);
   double getNumber(StringRef name, double otherwise);
-  /// A whole number for all of `count` axes, or a list of one each.
+  /// Returns one whole number for each of `count` axes, from a list or from one
+  /// number for all.
   SmallVector<int64_t> getIntegers(StringRef name, int64_t count,
                                    int64_t otherwise, int64_t least,
                                    int64_t most);
   SmallVector<int64_t> getList(StringRef name, int64_t least, int64_t most);
-  /// An axis of a tensor of this rank, counted from the front; not the batch.
+  /// Returns an axis of a tensor of this rank, counted from the front. The
+  /// batch axis is an error.
   int64_t getAxis(StringRef name, int64_t rank, int64_t otherwise);
   SmallVector<int64_t> getAxes(StringRef name, int64_t rank);
 

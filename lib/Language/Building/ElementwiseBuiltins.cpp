@@ -25,7 +25,7 @@ static Value buildSoftmax(BodyBuilder &body, BuiltinCall &call) {
   return body.getTensors().create<OpTy>(x, axis);
 }
 
-/// x where x > 0, else slope * x.
+/// Builds x where x > 0, else slope * x.
 static Value buildLeakyRelu(BodyBuilder &body, BuiltinCall &call) {
   Value x = call.getFloats("x");
   double slope = call.getNumber("slope", 0.01);
@@ -36,8 +36,9 @@ static Value buildLeakyRelu(BodyBuilder &body, BuiltinCall &call) {
   return tensors.select(isPositive, x, tensors.binary<MulOp>(x, slope));
 }
 
-/// x where x > 0, else alpha * (e^x - 1). The exponential sees no positive
-/// number, so that it can't overflow and spoil the derivative.
+/// Builds x where x > 0, else alpha * (e^x - 1). The argument of the
+/// exponential is never positive, so that it can't overflow and spoil the
+/// derivative.
 static Value buildElu(BodyBuilder &body, BuiltinCall &call) {
   Value x = call.getFloats("x");
   double alpha = call.getNumber("alpha", 1);
@@ -51,8 +52,9 @@ static Value buildElu(BodyBuilder &body, BuiltinCall &call) {
   return tensors.select(isPositive, x, below);
 }
 
-/// x * Phi(x), by the error function or by its tanh approximation. Source:
-/// Hendrycks and Gimpel, "Gaussian error linear units", arXiv 1606.08415.
+/// Builds x * Phi(x), by the error function or by its tanh approximation.
+/// Source: Hendrycks and Gimpel, "Gaussian error linear units", arXiv
+/// 1606.08415.
 static Value buildGelu(BodyBuilder &body, BuiltinCall &call) {
   Value x = call.getFloats("x");
   bool approximate = call.getBool("approximate", false);

@@ -1,7 +1,7 @@
-//===- FieldLimits.cpp - Which numbers the files of a field may hold ------===//
+//===- FieldLimits.cpp - The numbers that a field's files may hold --------===//
 //
-// Class numbers and indices that are out of range would teach nothing, or
-// something wrong, without a word. The trainer checks them before it begins.
+// Class numbers and indices that are out of range would silently train nothing,
+// or the wrong thing. The trainer checks them before it begins.
 //===----------------------------------------------------------------------===//
 
 #include "Building/JobBuilder.h"
@@ -12,7 +12,8 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
 
-/// What whole numbers the field's arithmetic adds, and it does nothing else.
+/// Returns the whole number that the field's arithmetic adds; nothing if it
+/// does anything else.
 static std::optional<int64_t> getAddedNumber(const FieldInfo &field) {
   int64_t sum = 0;
   for (const PrepareStep &step : field.steps) {
@@ -28,8 +29,9 @@ static std::optional<int64_t> getAddedNumber(const FieldInfo &field) {
   return sum;
 }
 
-/// Numbers from `first` on, `count` of them, or `ignored`, which is one of them
-/// if there is no such. Of several limits, all hold.
+/// Limits a field to the `count` numbers from `first` on and to `ignored`,
+/// which is one of these if there is no number to ignore. If a field has
+/// several limits, all of them hold.
 void JobBuilder::limitField(unsigned index, int64_t first, int64_t count,
                             int64_t ignored) {
   std::optional<int64_t> added = getAddedNumber(info.fields[index]);
@@ -50,14 +52,14 @@ void JobBuilder::limitField(unsigned index, int64_t first, int64_t count,
   limits = {most - least, least, ignored};
 }
 
-/// Class numbers along the output's axis.
+/// Limits labels to the classes along the output's axis.
 void JobBuilder::limitLabels(const LossOptions &loss, RankedTensorType output) {
   int64_t axis = loss.axis < 0 ? loss.axis + output.getRank() : loss.axis;
   limitField(*findLabel(info.loss), 0, output.getDimSize(axis),
              loss.ignoreIndex);
 }
 
-/// Inputs that choose rows of a table as they are.
+/// Limits inputs that are used directly as row indices of a table.
 void JobBuilder::limitIndices(ModelOp model) {
   auto forward = model.lookupSymbol<func::FuncOp>("forward");
   for (BlockArgument input : forward.getArguments()) {
@@ -72,7 +74,7 @@ void JobBuilder::limitIndices(ModelOp model) {
       auto gather = dyn_cast<GatherOp>(user);
       if (!gather || gather.getIndices() != input)
         continue;
-      // Negative ones count from the end.
+      // Negative indices count from the end.
       int64_t size = cast<RankedTensorType>(gather.getInput().getType())
                          .getDimSize(gather.getAxis());
       limitField(field - info.fields.begin(), -size, 2 * size, -size);

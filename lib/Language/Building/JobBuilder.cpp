@@ -22,7 +22,7 @@ mlir::hfta::buildJobModules(MLIRContext *context, const ast::JobFile &file,
   if (diagnostics.hasErrors())
     return {};
   checkDeclarations(file, diagnostics);
-  // All are looked at before the first one is built.
+  // All train blocks are analyzed before the first module is built.
   std::deque<JobInfo> infos;
   for (const ast::Positioned<ast::TrainDeclaration> &train : file.trains)
     JobAnalyzer(file, options, diagnostics, infos.emplace_back())
@@ -66,7 +66,7 @@ TensorBuilder JobBuilder::getTensors(OpBuilder &builder, StringRef name,
   return tensors;
 }
 
-/// Copies that start from this file.
+/// Returns the copies that start from this file.
 SmallVector<int64_t> JobBuilder::getCopies(int64_t file) const {
   SmallVector<int64_t> copies;
   for (int64_t copy = 0; copy < info.job.copies; ++copy)
@@ -94,7 +94,8 @@ OwningOpRef<ModuleOp> JobBuilder::build(FrontEndFailure &result) {
   return module;
 }
 
-/// For messages about cuts, which are looked up when the models are one.
+/// Stores locations for messages about cuts, which are looked up when the
+/// models are one.
 void JobBuilder::noteCutLocations(ModuleOp module) {
   SmallVector<Attribute> locations;
   for (llvm::SMRange range : info.pipeline.cutRanges)
@@ -117,8 +118,8 @@ bool JobBuilder::buildModels(ModuleOp module) {
   return ok && checkExcluded(module);
 }
 
-/// Each pattern of what isn't preconditioned matches something that is trained,
-/// and not all of them everything.
+/// Checks that each pattern of parameters without a preconditioner matches one
+/// that is trained, and that the patterns together leave some.
 bool JobBuilder::checkExcluded(ModuleOp module) {
   if (info.excludeRanges.empty())
     return true;
@@ -302,7 +303,7 @@ JobBuilder::findTarget(const ObjectiveInfo &objective, func::FuncOp forward,
                 arguments[forward.getNumResults() + *label]};
 }
 
-/// A run-time scalar, declared on first use.
+/// Returns a run-time scalar, which is declared on first use.
 Value JobBuilder::readScalar(ModelOp model, TensorBuilder &tensors,
                              PurposeAttr purpose, Type elementType) {
   VariableOp variable =
@@ -350,7 +351,7 @@ std::optional<Loss> JobBuilder::buildLossOf(ModelOp model, OpBuilder &builder,
                    keys);
 }
 
-/// Null after an error.
+/// Returns null after an error.
 Value JobBuilder::buildMetric(OpBuilder &builder, const Target &target,
                               Value weights) {
   const ObjectiveInfo &metric = *info.metric;

@@ -53,7 +53,7 @@ private:
   std::optional<unsigned> findOutput(const ObjectiveInfo &objective,
                                      func::FuncOp forward);
   std::optional<unsigned> findLabel(const ObjectiveInfo &objective);
-  /// What a loss or metric compares.
+  /// The values that a loss or metric compares.
   struct Target {
     Value output, label;
   };
@@ -93,7 +93,7 @@ private:
   const FrontEndOptions &options;
   JobDiagnostics &diagnostics;
   FrontEndFailure failure = FrontEndFailure::none;
-  /// Of floats that no file gives a type.
+  /// The type of floats for which no file gives one.
   FloatType floatType;
   /// The field of each of the model's inputs.
   std::vector<const FieldInfo *> boundFields;

@@ -12,8 +12,8 @@ using namespace mlir::hfta::language;
 
 static constexpr int64_t kMaxSize = INT32_MAX;
 
-/// PyTorch's initial values of weights and biases:
-/// uniform in +-1 / sqrt(inputs of a unit).
+/// Returns PyTorch's initial values of weights and biases: uniform in +-1 /
+/// sqrt(inputs of a unit).
 static Attribute getLayerInitial(BodyBuilder &body, int64_t fanIn) {
   return body.getUniform(1.0 / std::sqrt(static_cast<double>(fanIn)));
 }
@@ -32,11 +32,12 @@ static Value addBias(BodyBuilder &body, BuiltinCall &call, Value x,
 // Contractions
 //===----------------------------------------------------------------------===//
 
-/// x · wᵀ over the last axis of x.
+/// Builds x · wᵀ, contracting the last axis of x.
 static Value contractLast(TensorBuilder &tensors, Value x, Value weight) {
   MLIRContext *context = tensors.getBuilder().getContext();
   int64_t rank = getTensorType(x).getRank();
-  // Dimensions: the leading axes of x, the outputs, the summed axis.
+  // The iteration dimensions are the leading axes of x, the outputs, and the
+  // summed axis.
   SmallVector<AffineExpr> leading;
   for (int64_t i = 0; i + 1 < rank; ++i)
     leading.push_back(getAffineDimExpr(i, context));
@@ -74,8 +75,8 @@ static Value buildLinear(BodyBuilder &body, BuiltinCall &call) {
   return addBias(body, call, result, shape.size() - 1, inputs);
 }
 
-/// a · b over the last axis of a and the last but one of b; leading axes are
-/// matched.
+/// Builds a · b, contracting the last axis of a and the second to last axis of
+/// b; leading axes are matched.
 static Value buildMatmul(BodyBuilder &body, BuiltinCall &call) {
   Value a = call.getFloats("a", 3);
   Value b = call.getFloats("b", 3);

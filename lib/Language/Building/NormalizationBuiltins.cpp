@@ -18,7 +18,8 @@ static bool isPositive(BodyBuilder &body, BuiltinCall &call, double epsilon) {
   return false;
 }
 
-/// `momentum` is the new batch's share, as in PyTorch.
+/// Builds a batch normalization. `momentum` is the new batch's share, as in
+/// PyTorch.
 static Value buildBatchNorm(BodyBuilder &body, BuiltinCall &call) {
   Value x = call.getFloats("x", 2);
   double epsilon = call.getNumber("epsilon", 1e-5);
@@ -45,7 +46,7 @@ static Value buildBatchNorm(BodyBuilder &body, BuiltinCall &call) {
   return norm.getResult();
 }
 
-/// Over all axes from `axis` on.
+/// Builds a layer normalization over all axes from `axis` on.
 static Value buildLayerNorm(BodyBuilder &body, BuiltinCall &call) {
   Value x = call.getFloats("x", 2);
   if (!x)

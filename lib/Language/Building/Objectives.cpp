@@ -18,7 +18,8 @@ using namespace mlir::hfta::language;
 // Types
 //===----------------------------------------------------------------------===//
 
-/// Equal but for axes of length 1 after the first.
+/// Returns whether shapes are equal except for axes of length 1 after the
+/// first.
 static bool areAlike(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
   if (a.empty() || b.empty() || a[0] != b[0])
     return a == b;
@@ -33,8 +34,8 @@ static SmallVector<int64_t> without(ArrayRef<int64_t> shape, int64_t axis) {
   return result;
 }
 
-/// The axis counted from the front; nothing if there is none, or it is the
-/// batch.
+/// Returns the axis counted from the front; nothing if it doesn't exist or is
+/// the batch.
 static std::optional<int64_t> getAxis(RankedTensorType type, int64_t axis) {
   int64_t rank = type.getRank();
   int64_t fromFront = axis < 0 ? axis + rank : axis;
@@ -97,8 +98,8 @@ std::string mlir::hfta::checkAccuracy(RankedTensorType output,
 // Drawn targets
 //===----------------------------------------------------------------------===//
 
-/// Uniform in [0, 1), a number for each of `like`'s elements, of a stream of
-/// its own.
+/// Draws uniform numbers in [0, 1), one for each of `like`'s elements, from a
+/// stream of its own.
 static Value drawUniform(TensorBuilder &tensors, const RandomKeys &keys,
                          Value like, StringRef suffix = "") {
   std::string stream = names::getCompilerSymbol("drawn_target" + suffix);
@@ -107,7 +108,7 @@ static Value drawUniform(TensorBuilder &tensors, const RandomKeys &keys,
       names::hash(stream), /*per_sample=*/true, getElementType(like));
 }
 
-/// The first index along `axis` at which the maximum stands.
+/// Returns the first index along `axis` at which the maximum stands.
 static Value findLargest(TensorBuilder &tensors, Value values, int64_t axis,
                          Type indexType) {
   int64_t size = getShape(values)[axis];
@@ -120,10 +121,10 @@ static Value findLargest(TensorBuilder &tensors, Value values, int64_t axis,
   return tensors.reduce(ReduceKind::min, candidates, {axis});
 }
 
-/// Classes with probabilities of which `scores` are the logarithms, up to a
-/// constant: the largest of scores plus Gumbel's -log(-log(u)). Source: E. J.
-/// Gumbel, "Statistical theory of extreme values and some practical
-/// applications", 1954.
+/// Draws classes with the probabilities whose logarithms, up to a constant, are
+/// `scores`: the class with the largest sum of score and Gumbel's
+/// -log(-log(u)). Source: E. J. Gumbel, "Statistical theory of extreme values
+/// and some practical applications", 1954.
 static Value drawClasses(TensorBuilder &tensors, const RandomKeys &keys,
                          Value scores, int64_t axis, Type indexType) {
   Value uniform = drawUniform(tensors, keys, scores);
@@ -132,8 +133,8 @@ static Value drawClasses(TensorBuilder &tensors, const RandomKeys &keys,
   return findLargest(tensors, noisy, axis, indexType);
 }
 
-/// Normal numbers of variance 1/2: sqrt(-log(1 - u)) cos(2 pi v). Source: Box
-/// and Muller, "A note on the generation of random normal deviates", 1958.
+/// Draws normal numbers of variance 1/2: sqrt(-log(1 - u)) cos(2 pi v). Source:
+/// Box and Muller, "A note on the generation of random normal deviates", 1958.
 static Value drawNoise(TensorBuilder &tensors, const RandomKeys &keys,
                        Value like) {
   Value u = drawUniform(tensors, keys, like);
@@ -178,7 +179,7 @@ public:
   }
 
 private:
-  /// The negative score of each element's class.
+  /// Returns the negative score of each element's class.
   Value choose(Value scores, Value chosenClass) {
     Value isChosen = tensors.compare(
         ComparePredicate::equal,
@@ -190,7 +191,7 @@ private:
         tensors.reduce(ReduceKind::sum, chosen, {axis}));
   }
 
-  /// (1 - e) * loss + e / classes * sum of -score
+  /// Returns (1 - e) * loss + e / classes * sum of -score.
   Value smooth(Value losses, Value scores) {
     Value smoothing =
         tensors.cast(options.labelSmoothing, type.getElementType());
@@ -231,7 +232,7 @@ static Loss buildSquaredDifferences(TensorBuilder &tensors, Value output,
   return loss;
 }
 
-/// (1 - t) x + log(1 + e^-x): exact for large x of either sign.
+/// Builds (1 - t) x + log(1 + e^-x), which is exact for large x of either sign.
 static Loss buildBinaryCrossEntropy(TensorBuilder &tensors, Value output,
                                     Value target,
                                     const std::optional<RandomKeys> &keys) {

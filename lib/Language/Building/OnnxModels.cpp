@@ -36,7 +36,8 @@ bool JobBuilder::buildOnnxModels(ModuleOp module) {
   return ok;
 }
 
-/// The file's inputs that aren't bound at compile time. Axis 0 is left out.
+/// Returns the file's inputs that aren't bound at compile time. Axis 0 is left
+/// out.
 static std::vector<Port>
 getPorts(const OnnxFile &file,
          const llvm::StringMap<DenseElementsAttr> &constants) {
@@ -81,7 +82,8 @@ bool JobBuilder::fillTrainingOptions(const OnnxFile &file,
   return true;
 }
 
-/// The size that a flag gives to axis 0 of every input, if it is one axis.
+/// Returns the size that a flag gives to axis 0 of every input, if that is one
+/// common axis.
 static std::optional<int64_t> findBatch(ArrayRef<OnnxPort> inputs,
                                         const llvm::StringMap<int64_t> &dims) {
   std::optional<StringRef> symbol;
@@ -122,7 +124,7 @@ bool JobBuilder::checkBatch(const OnnxFile &file) {
   return ok;
 }
 
-/// Sizes and types are the file's own unless flags change them.
+/// Sizes and types are those of the file unless flags change them.
 bool JobBuilder::fillInferenceOptions(const OnnxFile &file,
                                       OnnxImportOptions &importOptions) {
   if (!checkBatch(file))
@@ -158,7 +160,7 @@ bool JobBuilder::importFile(ModuleOp module, const OnnxFile &file,
   return bindDropoutRate(*model);
 }
 
-/// `dropout_rate` in the model clause replaces the rates in the file.
+/// Lets `dropout_rate` in the model clause replace the rates in the file.
 bool JobBuilder::bindDropoutRate(ModelOp model) {
   if (info.modelHyperParameters.empty())
     return true;

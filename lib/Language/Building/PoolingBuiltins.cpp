@@ -15,7 +15,7 @@ struct Window {
 };
 } // namespace
 
-/// Nothing after an error, which is reported.
+/// Returns nothing after an error, which is reported.
 static std::optional<Window> getWindow(BodyBuilder &body, BuiltinCall &call,
                                        Value x) {
   ArrayRef<int64_t> shape = getShape(x);
@@ -89,7 +89,7 @@ static Value buildAveragePool(BodyBuilder &body, BuiltinCall &call) {
       ceilPadding, includePadding);
 }
 
-/// The mean over the spatial axes, which stay with length 1.
+/// Builds the mean over the spatial axes, which stay with length 1.
 static Value buildGlobalAveragePool(BodyBuilder &body, BuiltinCall &call) {
   Value x = call.getFloats("x", 3);
   if (!x)

@@ -8,8 +8,9 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
 
-/// The type of the input that the field is bound to, if any; else a float or
-/// int64. Null if it is bound to inputs of two types, which is reported.
+/// Returns the type of the input that the field is bound to; without one, a
+/// float or int64. Returns null if it is bound to inputs of two types, which is
+/// reported.
 Type JobBuilder::getPreparedType(const FieldInfo &field, func::FuncOp forward) {
   Type type;
   for (unsigned i = 0, e = forward.getNumArguments(); i < e; ++i) {
@@ -35,7 +36,7 @@ Type JobBuilder::getPreparedType(const FieldInfo &field, func::FuncOp forward) {
                                           : IntegerType::get(context, 64));
 }
 
-/// One number, or one a channel (axis 1), in the value's shape.
+/// Returns one number, or one per channel (axis 1), in the value's shape.
 static Value makeOperand(TensorBuilder &tensors, Value value,
                          ArrayRef<Number> numbers) {
   if (numbers.size() == 1)

@@ -15,7 +15,7 @@ using namespace mlir::hfta::language;
 // Shapes
 //===----------------------------------------------------------------------===//
 
-/// Axes from `axis` on become one.
+/// Joins the axes from `axis` on into one.
 static Value buildFlatten(BodyBuilder &body, BuiltinCall &call) {
   Value x = call.getTensor("x");
   if (!x)
@@ -87,7 +87,8 @@ static Value buildTranspose(BodyBuilder &body, BuiltinCall &call) {
   return body.getTensors().transpose(x, order);
 }
 
-/// The tensors that a variadic call joins: arguments, or one list of them.
+/// Returns the tensors that a variadic call joins: its arguments, or the
+/// elements of one list.
 static SmallVector<Value> getParts(BodyBuilder &body, BuiltinCall &call) {
   std::vector<const ast::Expression *> parts = call.getArguments().rest;
   if (const ast::Expression *named = call.get("tensors"))

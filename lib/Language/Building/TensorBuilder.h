@@ -9,8 +9,8 @@
 
 namespace mlir::hfta::language {
 
-/// Builds ops on shared tensors at one location. Operands must fit; callers
-/// have checked them.
+/// Builds ops on shared tensors at one location. Callers must have checked that
+/// operands fit.
 class TensorBuilder {
 public:
   TensorBuilder(OpBuilder &builder, Location loc)
@@ -18,7 +18,7 @@ public:
 
   OpBuilder &getBuilder() { return builder; }
   Location getLoc() const { return loc; }
-  /// The natural type of floats of the language.
+  /// Returns the natural type of floats in the language.
   Type getFloatType() const { return builder.getF32Type(); }
 
   template <typename OpTy, typename... Args>
@@ -33,14 +33,14 @@ public:
   Value binary(Value x, Value y) {
     return OpTy::create(builder, loc, x, y);
   }
-  /// `x op number`.
+  /// Builds `x op number`.
   template <typename OpTy>
   Value binary(Value x, double number) {
     return OpTy::create(builder, loc, x, splatLike(x, number));
   }
 
   Value splat(ArrayRef<int64_t> shape, Type elementType, double number);
-  /// A constant of rank 1.
+  /// Makes a constant of rank 1.
   Value list(ArrayRef<double> numbers, FloatType elementType);
   Value splatLike(Value x, double number) {
     return splat(getShape(x), getElementType(x), number);
@@ -48,10 +48,10 @@ public:
   Value cast(Value x, Type elementType);
   Value reshape(Value x, ArrayRef<int64_t> shape);
   Value transpose(Value x, ArrayRef<int64_t> permutation);
-  /// Input axis i becomes axis `dimensions[i]` of `shape`.
+  /// Broadcasts `x`: input axis i becomes axis `dimensions[i]` of `shape`.
   Value broadcast(Value x, ArrayRef<int64_t> shape,
                   ArrayRef<int64_t> dimensions);
-  /// Repeats `x`, which lacks `axis`, along it.
+  /// Repeats `x`, which lacks `axis`, along that axis.
   Value repeat(Value x, int64_t axis, int64_t size);
   Value reduce(ReduceKind kind, Value x, ArrayRef<int64_t> axes);
   Value compare(ComparePredicate predicate, Value x, Value y);

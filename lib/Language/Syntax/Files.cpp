@@ -21,7 +21,7 @@ hfta::openText(llvm::StringRef path) {
   auto fail = [&](const llvm::Twine &why) {
     return llvm::createStringError("cannot read '" + path + "': " + why);
   };
-  // A pipe on the command line is what the user wants.
+  // A pipe on the command line is allowed, since the user asked for it.
   llvm::sys::fs::file_status status;
   if (!llvm::sys::fs::status(path, status) &&
       !llvm::sys::fs::is_regular_file(status) &&

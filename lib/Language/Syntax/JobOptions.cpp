@@ -27,7 +27,7 @@ static llvm::SMRange rangeOf(llvm::StringRef text) {
           llvm::SMLoc::getFromPointer(text.end())};
 }
 
-/// The name that messages and locations use for a flag's text.
+/// Returns the name that messages and locations use for a flag's text.
 static std::string getBufferName(llvm::StringRef flag) {
   return ("--" + flag).str();
 }
@@ -36,7 +36,8 @@ static std::string getBufferName(llvm::StringRef flag) {
 // A job without a job file
 //===----------------------------------------------------------------------===//
 
-/// A name of the language made from a file's: "mnist-12.onnx" → "mnist_12".
+/// Makes a name of the language from that of a file: "mnist-12.onnx" →
+/// "mnist_12".
 static std::string makeName(llvm::StringRef path) {
   std::string name;
   for (char c : llvm::sys::path::stem(path))
@@ -56,7 +57,7 @@ static std::string quote(llvm::StringRef text) {
   return quoted + "\"";
 }
 
-/// The job that the input files alone describe.
+/// Adds the job that the input files alone describe.
 static void addModels(ast::JobFile &file, llvm::ArrayRef<std::string> models,
                       JobDiagnostics &diagnostics) {
   std::string name = makeName(models.front());
@@ -74,7 +75,7 @@ static void addModels(ast::JobFile &file, llvm::ArrayRef<std::string> models,
 // Flags
 //===----------------------------------------------------------------------===//
 
-/// Splits at commas that stand outside strings and brackets.
+/// Splits at commas outside of strings and brackets.
 static llvm::SmallVector<llvm::StringRef> splitFields(llvm::StringRef text) {
   llvm::SmallVector<llvm::StringRef> parts;
   size_t begin = 0;
@@ -102,8 +103,8 @@ static llvm::SmallVector<llvm::StringRef> splitFields(llvm::StringRef text) {
   return parts;
 }
 
-/// Whether a field's value is written as in a job file rather than as the bare
-/// name of a file.
+/// Returns whether a field's value is written as in a job file, rather than as
+/// the bare name of a file.
 static bool isExpression(llvm::StringRef value) {
   if (value.starts_with("\"") || value.starts_with("(") ||
       value.starts_with("-"))
@@ -113,8 +114,9 @@ static bool isExpression(llvm::StringRef value) {
   return rest.size() != value.size() && rest.starts_with("(");
 }
 
-/// Takes a field's name off the front of `part`. Inputs of ONNX models may be
-/// called anything; what could be taken for a type or a value stands in quotes.
+/// Removes a field's name from the front of `part`. Inputs of ONNX models may
+/// have any name; one that could be mistaken for a type or a value must be
+/// quoted.
 static bool takeFieldName(llvm::StringRef &part, ast::Identifier &name,
                           JobDiagnostics &diagnostics) {
   llvm::StringRef text = part.ltrim();
@@ -131,7 +133,7 @@ static bool takeFieldName(llvm::StringRef &part, ast::Identifier &name,
   return true;
 }
 
-/// `name[: type] = file` or `name[: type] = expression`.
+/// Parses `name[: type] = file` or `name[: type] = expression`.
 static bool parseFlagField(llvm::StringRef part, ast::Binding &field,
                            JobDiagnostics &diagnostics) {
   llvm::StringRef rest = part;
@@ -172,7 +174,8 @@ static ast::ExpressionPtr makeName(llvm::StringRef name, llvm::SMRange range) {
   return expression;
 }
 
-/// The train block's clause of this name, made if there is none.
+/// Returns the train block's clause of this name, which is added if there is
+/// none.
 static ast::Clause &getClause(ast::TrainDeclaration &train,
                               llvm::StringRef keyword, llvm::SMRange range) {
   for (ast::Clause &clause : train.clauses)
@@ -182,7 +185,8 @@ static ast::Clause &getClause(ast::TrainDeclaration &train,
   return train.clauses.back();
 }
 
-/// The data block that the train block uses, made if there is none.
+/// Returns the data block that the train block uses, which is added if there is
+/// none.
 static ast::DataDeclaration &getData(ast::JobFile &file, llvm::SMRange range) {
   ast::TrainDeclaration &train = file.trains.front().declaration;
   ast::Clause &clause = getClause(train, "data", range);
@@ -217,7 +221,7 @@ static void addDataFlag(ast::JobFile &file, bool isTrain, llvm::StringRef text,
   }
 }
 
-/// A setting that is a named argument of a clause.
+/// Adds a setting that is a named argument of a clause.
 static void addArgument(ast::JobFile &file, const SettingInfo &info,
                         llvm::StringRef text, JobDiagnostics &diagnostics) {
   llvm::StringRef name = info.name;
@@ -241,7 +245,7 @@ static void addArgument(ast::JobFile &file, const SettingInfo &info,
   clause.arguments.push_back(std::move(setting));
 }
 
-/// `axis=size`; an axis may have any name.
+/// Parses `axis=size`; an axis may have any name.
 static bool parseFlagDim(llvm::StringRef part, ast::Argument &argument,
                          JobDiagnostics &diagnostics) {
   size_t equal = part.rfind('=');
@@ -272,7 +276,7 @@ static bool parseFlagClause(llvm::StringRef text, ast::Clause &clause,
   return ok;
 }
 
-/// "micro_batches" of "micro-batches".
+/// Returns the keyword of a flag: "micro_batches" for "micro-batches".
 static std::string getKeyword(const JobFlag &flag) {
   std::string keyword = flag.name;
   llvm::replace(keyword, '-', '_');
@@ -301,7 +305,7 @@ static void addFlag(ast::JobFile &file, const JobFlag &flag,
     getClause(train, keyword, clause.range) = std::move(clause);
 }
 
-/// Whether the flag says nothing about training.
+/// Returns whether the flag also makes sense without training.
 static bool isForInference(const JobFlag &flag) {
   const KeywordInfo *keyword = findByName(getKeywords(), getKeyword(flag));
   return keyword && keyword->traits & setting_traits::WithoutTraining;

@@ -119,7 +119,8 @@ static std::optional<TokenKind> getPunctuation(char c) {
 }
 
 void Lexer::skipUnknown(const char *begin) {
-  // One report for a run of bytes outside ASCII: the parts of one character.
+  // A run of bytes outside ASCII is reported once, since these are the parts of
+  // one character.
   ++position;
   while ((*begin & 0x80) && position != end && (*position & 0x80))
     ++position;

@@ -33,8 +33,8 @@ bool Parser::accept(TokenKind kind) {
   return true;
 }
 
-/// A string without an end in the rest of the line: often that of an earlier
-/// one, which has taken a later one's beginning for its end.
+/// Finds a string without an end in the rest of the line. Often an earlier
+/// string lacks its end, and has taken the beginning of a later one for it.
 llvm::StringRef Parser::findOpenString() const {
   const char *end = text.end();
   size_t length = text.find('\n', token.text.begin() - text.begin());
@@ -49,7 +49,7 @@ llvm::StringRef Parser::findOpenString() const {
 
 void Parser::reportUnexpected(const llvm::Twine &expected,
                               const llvm::Twine &hint) {
-  // Behind a string without an end, whatever comes is unexpected.
+  // After a string without an end, any token is unexpected.
   llvm::StringRef open = lexer.getOpenString();
   if (abandoned || (!open.empty() && open.end() == previousEnd.getPointer()))
     return;
@@ -124,7 +124,7 @@ ExpressionPtr Parser::parseExpression() {
                       "expression of more than " + llvm::Twine(kMaxDepth) +
                           " levels",
                       "name intermediate values");
-    // What follows is as deep: nothing after it is worth a message.
+    // The following tokens are as deep: they deserve no messages.
     abandoned = true;
     skipTo([] { return false; });
     return nullptr;
@@ -218,7 +218,8 @@ ExpressionPtr Parser::parsePrimary() {
   }
 }
 
-/// "64MiB"; a product that is no whole number of bytes is an error.
+/// Parses a size such as "64MiB"; it is an error if the product isn't a whole
+/// number of bytes.
 ExpressionPtr Parser::parseSize() {
   auto number = std::make_unique<ast::NumberExpression>(token.getRange());
   llvm::StringRef unit = token.text.take_back(3);

@@ -23,7 +23,7 @@ bool language::isKeyword(llvm::StringRef name, unsigned traits) {
   return llvm::is_contained(getClauseNames(traits), name);
 }
 
-/// The first byte that no text in UTF-8 has there, or null.
+/// Returns the first byte that isn't valid UTF-8 at its place, or null.
 static const char *findForeignByte(llvm::StringRef text) {
   size_t offset = text.size();
   if (llvm::json::isUTF8(text, &offset))
@@ -255,7 +255,7 @@ bool Parser::parseStatement(ast::ModelDeclaration &model) {
               "statements look like: name = relu(x)"))
     return false;
   if (!(statement.value = parseExpression())) {
-    // Later uses of the name are not worth a message.
+    // Later uses of the name deserve no messages.
     model.statements.push_back(std::move(statement));
     return false;
   }

@@ -10,12 +10,12 @@
 
 namespace mlir::hfta::language {
 
-/// Whether a clause has this name and all these traits.
+/// Returns whether a clause has this name and all these traits.
 bool isKeyword(llvm::StringRef name, unsigned traits = setting_traits::None);
 
-/// Parses a text that lies in one of the SourceMgr's buffers. Every method
-/// reports what is wrong and returns false or null; callers that loop skip to
-/// where the next item may begin.
+/// Parses a text in one of the SourceMgr's buffers. Every method reports what
+/// is wrong and returns false or null; callers that loop skip to where the next
+/// item may begin.
 class Parser {
 public:
   Parser(llvm::StringRef text, JobDiagnostics &diagnostics)
@@ -25,16 +25,16 @@ public:
 
   void parseFile(ast::JobFile &file);
   bool parseArguments(std::vector<ast::Argument> &arguments, TokenKind end);
-  /// `argument {, argument}`, up to the text's end if `toEnd`.
+  /// Parses `argument {, argument}`, up to the text's end if `toEnd`.
   bool parseClauseArguments(ast::Clause &clause, bool toEnd);
   bool parseField(ast::Binding &field, bool needsValue);
-  /// What follows the name.
+  /// Parses what follows the name.
   bool parseFieldRest(ast::Binding &field, bool needsValue);
   ast::ExpressionPtr parseExpression();
   bool expectEnd();
 
 private:
-  // Tokens.
+  // Methods for tokens.
   void advance();
   bool accept(TokenKind kind);
   bool expect(TokenKind kind, const llvm::Twine &context,
@@ -43,11 +43,11 @@ private:
                         const llvm::Twine &hint = "");
   llvm::StringRef findOpenString() const;
   bool isFirstOnLine() const;
-  /// Skips to the next token for which `mayBegin` holds, or the end.
+  /// Skips to the next token for which `mayBegin` holds, or to the end.
   void skipTo(llvm::function_ref<bool()> mayBegin);
   bool isDeclarationStart() const;
 
-  // Expressions.
+  // Methods for expressions.
   ast::ExpressionPtr parseSum();
   ast::ExpressionPtr parseProduct();
   ast::ExpressionPtr
@@ -64,7 +64,7 @@ private:
   bool checkDepth(const ast::Expression &expression);
   bool parseArgument(ast::Argument &argument);
 
-  // Declarations.
+  // Methods for declarations.
   bool parseIdentifier(ast::Identifier &identifier, const llvm::Twine &what);
   bool parseType(ast::TypeSpec &type);
   bool parseDimension(ast::Dimension &dimension);
@@ -82,7 +82,7 @@ private:
   Lexer lexer;
   JobDiagnostics &diagnostics;
   Token token;
-  llvm::SMLoc previousEnd; ///< of the token before `token`
+  llvm::SMLoc previousEnd; ///< the end of the token before `token`
   unsigned nesting = 0;
   bool abandoned = false; ///< nothing more is reported
 };

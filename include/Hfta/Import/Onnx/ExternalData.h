@@ -10,8 +10,9 @@
 
 namespace mlir::hfta {
 
-/// Paths of the files that hold elements of a model's tensors, which ONNX calls
-/// external data. None if `path` is no model. Reads the whole file.
+/// Returns the paths of the files that hold elements of a model's tensors,
+/// which ONNX calls external data; none if `path` is no model. Reads the whole
+/// file.
 std::vector<std::string> getExternalDataFiles(llvm::StringRef path);
 
 } // namespace mlir::hfta

@@ -1,9 +1,10 @@
 //===- Import.h - ONNX files to hfta.model ----------------------*- C++ -*-===//
 //
-// An ONNX file is opened once (`OnnxFile`), its ports are looked at to bind
-// data to them, and it is imported as one `hfta.model` with variables and
-// @forward. Whatever the file holds, the importer reports instead of crashing:
-// diagnostics go to the context, at a NameLoc of the node over the file.
+// An ONNX file is opened once (`OnnxFile`); the caller looks at its ports to
+// bind data to them, and then imports it as one `hfta.model` with variables and
+// @forward. Whatever the file contains, the importer reports errors instead of
+// crashing: diagnostics go to the context, at the location of the node (a
+// NameLoc) in the file.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_IMPORT_ONNX_IMPORT_H
@@ -21,74 +22,75 @@
 
 namespace mlir::hfta {
 
-/// On a constant of an imported model: its shape or elements may follow from
+/// Marks a constant of an imported model whose shape or elements may depend on
 /// the batch size. hfta-describe-model removes it.
 inline constexpr llvm::StringLiteral kFollowsBatchAttrName =
     "hfta.follows_batch";
 
-/// Why an import failed; the driver's exit code follows from it.
+/// The reason why an import failed; the driver's exit code follows from it.
 enum class OnnxFailure {
   none,
   input,      ///< the file, or what is bound to it, is wrong
   unsupported ///< a valid file uses something that Hfta doesn't have
 };
 
-/// One axis of a port. `size` is ShapedType::kDynamic unless the file fixes
-/// it; `symbol` is empty for a fixed axis, PORT.NUMBER for one that the file
+/// One axis of a port. `size` is ShapedType::kDynamic unless the file fixes it;
+/// `symbol` is empty for a fixed axis, and PORT.NUMBER for one that the file
 /// leaves open without a name.
 struct OnnxAxis {
   int64_t size = ShapedType::kDynamic;
   std::string symbol;
 };
 
-/// An input that no initializer fills, or an output.
+/// An input without an initializer, or an output.
 struct OnnxPort {
   std::string name;
-  Type elementType;      ///< as in the file; null if it has no tensor type
-  bool hasShape = false; ///< false: `shape` says nothing, not even the rank
+  Type elementType; ///< as in the file; null if it has no tensor type
+  /// False: nothing is known of the shape, not even its rank.
+  bool hasShape = false;
   std::vector<OnnxAxis> shape;
 };
 
 struct OnnxImportOptions {
-  /// Symbol of the `hfta.model`.
+  /// The symbol of the `hfta.model`.
   std::string modelName = "model";
-  /// Size of axis 0 of every input. Nothing: the exported sizes are kept, a
-  /// symbolic axis 0 needs an entry in `dims`.
+  /// The size of axis 0 of every input. Nothing: sizes in the file are kept,
+  /// and a symbolic axis 0 needs an entry in `dims`.
   std::optional<int64_t> microBatch;
   /// Sizes of open axes by their `OnnxAxis::symbol`.
   llvm::StringMap<int64_t> dims;
-  /// One sample's shape (without axis 0) by input name: binds the axes that
-  /// the file leaves open. Must agree with those that it fixes.
+  /// The shape of one sample (without axis 0) by input name: binds the axes
+  /// that the file leaves open, and must agree with those that it fixes.
   llvm::StringMap<std::vector<int64_t>> sampleShapes;
-  /// Inputs bound at compile time, by name; they are no arguments of @forward.
+  /// Inputs bound at compile time, by name; they are not arguments of @forward.
   llvm::StringMap<DenseElementsAttr> constants;
-  /// New names of @forward's arguments by the file's input name (the data
-  /// field bound to it); the file's own name then stays in the argument
-  /// attribute `hfta.file_name`, which export uses.
+  /// New names of @forward's arguments (those of the data fields that are bound
+  /// to them) by the file's input name. The file's own name then stays in the
+  /// argument attribute `hfta.file_name`, which export uses.
   llvm::StringMap<std::string> argumentNames;
   /// Globs (`*`, `?`, `[…]`) of initializers that aren't trained, and of those
-  /// that are whatever else is said of them. A pattern without effect is an
-  /// error. The file's metadata `hfta.parameters` and the initializers' names
-  /// and uses decide on the others.
+  /// that are trained in any case. A pattern without effect is an error. For
+  /// all other initializers, the file's metadata `hfta.parameters` and the
+  /// initializers' names and uses decide.
   std::vector<std::string> freeze, trainable;
-  /// Parameters are drawn anew from the copy's seed instead of starting with
-  /// the file's values.
+  /// Whether parameters are drawn again from the copy's seed instead of
+  /// starting with the file's values.
   bool freshInitialization = false;
-  /// True: for a job; BatchNormalization and Dropout become ops without a
-  /// mode, running statistics are updated as PyTorch does. False: the graph is
-  /// executed as written.
+  /// Whether the import is for a job: BatchNormalization and Dropout then
+  /// become ops without a mode, and running statistics are updated as in
+  /// PyTorch. Otherwise, the graph is executed as written.
   bool training = true;
 };
 
 /// A parsed and checked file. Keeps the file's tensors in memory.
 class OnnxFile {
 public:
-  /// Reads `path`. Nothing on failure, which is diagnosed and put into
+  /// Reads `path`. On failure it returns nothing, reports a diagnostic and sets
   /// `failure`.
   static std::unique_ptr<OnnxFile> open(StringRef path, MLIRContext *context,
                                         OnnxFailure &failure);
-  /// The same from memory; `path` names it in messages and is the place that
-  /// external data is looked for.
+  /// Reads a file from memory. `path` names it in messages, and its folder is
+  /// where external data is searched.
   static std::unique_ptr<OnnxFile> parse(StringRef bytes, StringRef path,
                                          MLIRContext *context,
                                          OnnxFailure &failure);
@@ -97,10 +99,10 @@ public:
   const std::vector<OnnxPort> &getInputs() const;
   const std::vector<OnnxPort> &getOutputs() const;
 
-  /// Appends the model to the module. On failure nothing is added, everything
-  /// found wrong or unsupported has been reported at once, and `failure` tells
-  /// which. Argument k of @forward is input k less the bound constants; ports
-  /// carry `hfta.name`.
+  /// Appends the model to the module. On failure nothing is added, all errors
+  /// and everything unsupported have been reported at once, and `failure` says
+  /// which of the two it was. The arguments of @forward are the inputs in
+  /// order, without the bound constants; ports carry `hfta.name`.
   FailureOr<ModelOp> import(ModuleOp module, const OnnxImportOptions &options,
                             OnnxFailure &failure) const;
 
@@ -110,18 +112,18 @@ private:
   std::unique_ptr<Impl> impl;
 };
 
-/// A handler of the importer's table: used from operator set `sinceVersion` on
-/// until the next entry of the same name.
+/// A handler in the importer's table: used from operator set `sinceVersion` on,
+/// until the next entry of that name.
 struct OnnxSupportedOp {
   StringRef name;
   int64_t sinceVersion;
 };
 
-/// The table, by name, then version (`--list-supported-ops`).
+/// Returns the table, by name, then version (`--list-supported-ops`).
 std::vector<OnnxSupportedOp> getSupportedOnnxOps();
 
-/// Supported operator sets of the default domain. Files of an older set import
-/// as far as their operators have not changed since.
+/// The supported operator sets of the default domain. Files of an older set can
+/// be imported if their operators have not changed since.
 inline constexpr int64_t kLeastOnnxOpset = 7;
 inline constexpr int64_t kGreatestOnnxOpset = 28;
 inline constexpr int64_t kGreatestOnnxIrVersion = 14;

@@ -6,7 +6,7 @@
 
 namespace mlir::hfta::onnx_import {
 
-/// A float operand 0, or null after an error.
+/// Returns operand 0, which must be a float, or null after an error.
 static Value getFloatInput(Node &node) {
   Value input = node.getInput(0);
   return node.requireFloat(input) ? input : Value();
@@ -17,7 +17,7 @@ static void importActivation(Node &node) {
   node.setOutput(0, node.create<OpTy>(getFloatInput(node)));
 }
 
-/// `negative` where x < 0, else x.
+/// Selects `negative` where x < 0, else x.
 static Value selectNegative(Node &node, Value x, Value negative) {
   Value isNegative =
       node.compare(ComparePredicate::less, x, node.splatLike(x, 0));
@@ -38,8 +38,8 @@ static void importPRelu(Node &node) {
   node.setOutput(0, selectNegative(node, x, scaled));
 }
 
-/// alpha * (e^x - 1) for negative x. The exponent is cut at 0, so that the
-/// branch that isn't taken has a finite derivative.
+/// Computes alpha * (e^x - 1) for negative x. The exponent is limited to 0, so
+/// that the branch that isn't taken has a finite derivative.
 static Value growNegative(Node &node, Value x, Value scale, double alpha) {
   Value bounded = node.min(scale, node.splatLike(x, 0));
   Value grown = node.sub(node.create<ExpOp>(bounded), node.splatLike(x, 1));
@@ -87,7 +87,7 @@ static void importMish(Node &node) {
   node.setOutput(0, node.mul(x, bounded));
 }
 
-/// max(0, min(1, alpha * x + beta)).
+/// Computes max(0, min(1, alpha * x + beta)).
 static Value hardSigmoid(Node &node, Value x, double alpha, double beta) {
   Value line =
       node.add(node.mul(x, node.splatLike(x, alpha)), node.splatLike(x, beta));
@@ -163,7 +163,8 @@ static void importFlatSoftmax(Node &node) {
 // Dropout
 //===----------------------------------------------------------------------===//
 
-/// FNV-1a in 63 bits. Source: Fowler, Noll and Vo, IETF draft-eastlake-fnv.
+/// Computes FNV-1a in 63 bits. Source: Fowler, Noll and Vo, IETF
+/// draft-eastlake-fnv.
 static int64_t hashName(StringRef name) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (char c : name)
@@ -171,8 +172,8 @@ static int64_t hashName(StringRef name) {
   return static_cast<int64_t>(hash & 0x7fffffffffffffffu);
 }
 
-/// Uniform numbers of the input's shape. Where axis 0 holds whole samples (one
-/// or more rows each), they are keyed by the sample.
+/// Draws uniform numbers of the input's shape. If axis 0 holds whole samples
+/// (one or more rows each), the numbers are keyed by the sample.
 static Value drawLike(Node &node, Value input) {
   ModelBuilder &model = node.getModel();
   Location location = node.getLoc();
@@ -215,7 +216,8 @@ static void dropOut(Node &node, Value input, double rate) {
                         random, /*training=*/false));
 }
 
-/// The graph as written, in inference: the input and a mask that keeps all.
+/// Imports the graph as written, in inference: the input and a mask that keeps
+/// all.
 static void passThrough(Node &node, Value input) {
   if (!input)
     return;

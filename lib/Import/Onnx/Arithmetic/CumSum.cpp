@@ -5,7 +5,7 @@
 namespace mlir::hfta::onnx_import {
 
 /// Moves elements along `axis` to higher indices (with `reverse`: to lower
-/// ones); zeros follow and what leaves the axis is lost.
+/// ones); zeros fill the gap, and elements that leave the axis are lost.
 static Value shift(Node &node, Value input, int64_t axis, int64_t distance,
                    bool reverse) {
   if (!input)
@@ -21,8 +21,8 @@ static Value shift(Node &node, Value input, int64_t axis, int64_t distance,
       cast<TypedAttr>(node.getBuilder().getZeroAttr(getElementType(input))));
 }
 
-/// In steps that double how many elements a sum is of (Hillis and Steele,
-/// "Data parallel algorithms", CACM 1986).
+/// Computes a prefix sum in steps, each of which doubles the number of elements
+/// in a sum (Hillis and Steele, "Data parallel algorithms", CACM 1986).
 static void importCumSum(Node &node) {
   Value sum = node.getInput(0);
   std::optional<double> given = node.getNumber(1, "axis");
@@ -33,7 +33,7 @@ static void importCumSum(Node &node) {
   bool exclusive = node.getInt("exclusive", 0) != 0;
   if (node.failed())
     return;
-  // Of constants, shapes may depend on them, and of integers as steps.
+  // Constants, on which shapes may depend, and integers are summed in steps.
   if (isa<FloatType>(getElementType(sum)) && !getConstantValue(sum)) {
     node.setOutput(0,
                    node.create<CumulativeSumOp>(sum, axis, reverse, exclusive,

@@ -37,7 +37,7 @@ static void importNot(Node &node) {
 // Two or more operands
 //===----------------------------------------------------------------------===//
 
-/// The two operands in their common shape; empty after an error.
+/// Returns the two operands in their common shape; empty after an error.
 static SmallVector<Value> getTwoInputs(Node &node) {
   return node.broadcastTogether({node.getInput(0), node.getInput(1)});
 }
@@ -71,7 +71,7 @@ static void importCompare(Node &node) {
     node.setOutput(0, node.compare(predicate, inputs[0], inputs[1]));
 }
 
-/// Combines all operands from left to right; null after an error.
+/// Combines all operands from left to right; returns null after an error.
 template <typename OpTy>
 static Value combineAll(Node &node) {
   SmallVector<Value> inputs = node.broadcastTogether(node.getInputs());
@@ -105,7 +105,7 @@ static void importWhere(Node &node) {
 // Powers and remainders
 //===----------------------------------------------------------------------===//
 
-/// The exponent, if it is one number known now.
+/// Returns the exponent, if it is one number known now.
 static std::optional<double> getSplatExponent(Value exponent) {
   std::optional<DenseElementsAttr> constant = getConstantValue(exponent);
   if (!constant || !constant->isSplat() ||
@@ -133,14 +133,15 @@ static void importPow(Node &node) {
     return;
   }
   if (exponentType.isSignlessInteger()) {
-    // An exponent that the base's type doesn't hold would be cut: use i64.
+    // An exponent that doesn't fit in the base's type would be truncated: use
+    // i64.
     Type wide = node.getBuilder().getI64Type();
     Value power =
         node.create<PowOp>(node.cast(base, wide), node.cast(exponent, wide));
     node.setOutput(0, node.cast(power, type));
     return;
   }
-  // An integer to a real power is a real number, which is cut.
+  // An integer to a real power is a real number, which is then truncated.
   Type wide = node.getBuilder().getF64Type();
   Value power =
       node.create<PowOp>(node.cast(base, wide), node.cast(exponent, wide));

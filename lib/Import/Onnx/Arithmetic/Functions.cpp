@@ -1,7 +1,7 @@
 //===- Functions.cpp - Functions of one number, made of others ------------===//
 //
-// The forms keep their accuracy near zero, where the definitions cancel, and
-// have the right derivative there.
+// The formulas stay accurate near zero, where the definitions suffer from
+// cancellation, and have the right derivative there.
 //===----------------------------------------------------------------------===//
 
 #include "Building/Node.h"
@@ -11,7 +11,7 @@
 
 namespace mlir::hfta::onnx_import {
 
-/// Above, 1 + x^2 is x^2 in all types.
+/// For larger x, 1 + x^2 is rounded to x^2 in all types.
 static constexpr double kLargeArgument = 1e10;
 
 template <Value (*function)(Node &, Value)>
@@ -29,7 +29,7 @@ static Value isBelow(Node &node, Value x, double bound) {
   return node.compare(ComparePredicate::less, x, node.splatLike(x, bound));
 }
 
-/// `function` of |x|, with the sign of x.
+/// Applies `function` to |x|, and restores the sign of x.
 template <Value (*function)(Node &, Value)>
 static Value makeOdd(Node &node, Value x) {
   Value isNegative = isBelow(node, x, 0);
@@ -38,7 +38,7 @@ static Value makeOdd(Node &node, Value x) {
   return node.create<SelectOp>(isNegative, node.create<NegOp>(result), result);
 }
 
-/// `function` of x up to kLargeArgument, then log 2x.
+/// Applies `function` to x up to kLargeArgument, and computes log 2x beyond.
 template <Value (*function)(Node &, Value)>
 static Value continueByLogarithm(Node &node, Value x) {
   Value bound = node.splatLike(x, kLargeArgument);
@@ -63,7 +63,8 @@ static Value makeSinh(Node &node, Value x) {
   return node.mul(node.create<TanhOp>(x), makeCosh(node, x));
 }
 
-/// log(x + sqrt(x^2 + 1)) = log1p(x + x^2 / (1 + sqrt(x^2 + 1))), x >= 0.
+/// Computes log(x + sqrt(x^2 + 1)) = log1p(x + x^2 / (1 + sqrt(x^2 + 1))), x >=
+/// 0.
 static Value makeNearAsinh(Node &node, Value x) {
   Value square = node.mul(x, x), one = node.splatLike(x, 1);
   Value root = node.create<SqrtOp>(node.add(square, one));
@@ -71,8 +72,8 @@ static Value makeNearAsinh(Node &node, Value x) {
       node.add(x, node.div(square, node.add(one, root))));
 }
 
-/// log(x + sqrt(x^2 - 1)) = log1p(t + sqrt t sqrt(t + 2)) with t = x - 1; NaN
-/// below 1.
+/// Computes log(x + sqrt(x^2 - 1)) = log1p(t + sqrt t sqrt(t + 2)) with t = x -
+/// 1; NaN below 1.
 static Value makeNearAcosh(Node &node, Value x) {
   Value t = node.sub(x, node.splatLike(x, 1));
   Value root = node.mul(node.create<SqrtOp>(t),
@@ -80,13 +81,13 @@ static Value makeNearAcosh(Node &node, Value x) {
   return node.create<Log1pOp>(node.add(t, root));
 }
 
-/// log((1 + x) / (1 - x)) / 2 = log1p(2 x / (1 - x)) / 2, x >= 0.
+/// Computes log((1 + x) / (1 - x)) / 2 = log1p(2 x / (1 - x)) / 2, x >= 0.
 static Value makePositiveAtanh(Node &node, Value x) {
   Value ratio = node.div(scale(node, x, 2), node.sub(node.splatLike(x, 1), x));
   return scale(node, node.create<Log1pOp>(ratio), 0.5);
 }
 
-/// To the nearest integer, halves to the even one.
+/// Rounds to the nearest integer, halves to the even one.
 static Value makeRound(Node &node, Value x) {
   Value below = node.create<FloorOp>(x);
   Value part = node.sub(x, below), half = node.splatLike(x, 0.5);

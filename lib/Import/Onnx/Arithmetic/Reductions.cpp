@@ -5,8 +5,8 @@
 
 namespace mlir::hfta::onnx_import {
 
-/// The axes to reduce: attribute or operand 1, all by default; nothing after
-/// an error.
+/// Returns the axes to reduce: from an attribute or operand 1, all by default;
+/// nothing after an error.
 static std::optional<SmallVector<int64_t>> readAxes(Node &node, Value input,
                                                     bool asOperand) {
   int64_t rank = getType(input).getRank();
@@ -24,7 +24,8 @@ static std::optional<SmallVector<int64_t>> readAxes(Node &node, Value input,
 }
 
 namespace {
-/// What a kind of reduction does before, in and after combining elements.
+/// A kind of reduction: how it combines elements, and the functions that are
+/// applied before and after that.
 struct Reduction {
   ReduceKind kind = ReduceKind::sum;
   bool needsFloat = false;
@@ -114,7 +115,7 @@ static void importLogSum(Node &node) {
                   axesAsOperand);
 }
 
-/// max + log(sum(e^(x - max))).
+/// Computes max + log(sum(e^(x - max))).
 template <bool axesAsOperand>
 static void importLogSumExp(Node &node) {
   Value input = node.getInput(0);

@@ -1,9 +1,9 @@
 //===- Resize.cpp - Sampling at other places ------------------------------===//
 //
 // Resizing works axis by axis: an output element is a weighted sum of input
-// elements along the axis, with weights that are known now. Where each sum has
-// one element, it is a gather; otherwise a product with the matrix of weights,
-// or of long axes a gather for each of the few terms.
+// elements along the axis, with weights that are known now. If each sum has one
+// element, it is a gather; otherwise a product with the matrix of weights, or
+// for long axes a gather for each of the few terms.
 //===----------------------------------------------------------------------===//
 
 #include "Building/Node.h"
@@ -15,15 +15,16 @@
 
 namespace mlir::hfta::onnx_import {
 
-/// Elements of an axis, and of a matrix of its weights.
+/// The most elements of an axis, and of a matrix of its weights.
 static constexpr double kLargestAxis = 1 << 22;
 static constexpr int64_t kLargestMatrix = 1 << 20;
-/// Terms of an output element: those of cubic interpolation.
+/// The most terms of an output element: those of cubic interpolation.
 static constexpr int64_t kMostTerms = 4;
 
 namespace {
 
-/// How output places become input places, and input elements an output.
+/// The mapping of output positions to input positions, and of input elements to
+/// an output element.
 struct Sampling {
   std::string coordinates = "half_pixel";
   std::string mode = "nearest";
@@ -36,8 +37,8 @@ struct Sampling {
 /// One axis that changes.
 struct ResizedAxis {
   int64_t axis, in, out;
-  double scale;              ///< as given: out is rounded
-  double start = 0, end = 1; ///< of the region that tf_crop_and_resize takes
+  double scale;              ///< as given, although `out` is rounded
+  double start = 0, end = 1; ///< region of tf_crop_and_resize
 };
 
 /// A term of an output element: input index and weight.
@@ -55,7 +56,7 @@ static double getInputPlace(const Sampling &sampling, const ResizedAxis &axis,
   auto in = static_cast<double>(axis.in), place = static_cast<double>(out);
   if (mode == "asymmetric")
     return place / axis.scale;
-  // ONNX's own tests take the length before it is rounded.
+  // ONNX's own tests use the length before it is rounded.
   if (mode == "align_corners")
     return axis.out == 1 ? 0 : place * (in - 1) / (axis.scale * in - 1);
   if (mode == "tf_half_pixel_for_nn")
@@ -83,9 +84,9 @@ static double roundPlace(StringRef rounding, double place) {
                                          : std::ceil(place - 0.5);
 }
 
-/// Weights of the four elements around a place that lies `fraction` behind the
-/// second. Source: Keys, "Cubic convolution interpolation for digital image
-/// processing", 1981.
+/// Returns the weights of the four elements around a position that lies
+/// `fraction` after the second. Source: Keys, "Cubic convolution interpolation
+/// for digital image processing", 1981.
 static std::array<double, 4> getCubicWeights(double a, double fraction) {
   auto near = [&](double x) { return ((a + 2) * x - (a + 3)) * x * x + 1; };
   auto far = [&](double x) {
@@ -133,7 +134,7 @@ static Value gatherAxis(Node &node, Value input, int64_t axis,
   return node.create<GatherOp>(input, node.integers(places), axis);
 }
 
-/// A constant of these numbers in the element type.
+/// Makes a constant of these numbers in the element type.
 static Value makeWeights(Node &node, ArrayRef<double> weights,
                          ArrayRef<int64_t> shape, Type elementType) {
   ArrayRef<char> bytes(reinterpret_cast<const char *>(weights.data()),
@@ -146,7 +147,7 @@ static Value makeWeights(Node &node, ArrayRef<double> weights,
       node.getLoc(), makeDense(doubles));
 }
 
-/// Multiplies the axis by a matrix, whose rows are output elements.
+/// Multiplies the axis by a matrix whose rows are output elements.
 static Value multiplyAxis(Node &node, Value input, const Sampling &sampling,
                           const ResizedAxis &axis) {
   std::vector<double> matrix(axis.in * axis.out, 0);
@@ -173,10 +174,10 @@ static Value multiplyAxis(Node &node, Value input, const Sampling &sampling,
       input, weights, builder.getAffineMapArrayAttr(maps), TypeAttr());
 }
 
-/// Adds the gathered elements of each output up, times their weights.
+/// Adds up the gathered elements of each output, times their weights.
 static Value gatherTerms(Node &node, Value input, const Sampling &sampling,
                          const ResizedAxis &axis) {
-  // One list a term; outputs with fewer terms have weights of 0.
+  // One list per term; outputs with fewer terms have weights of 0.
   std::array<SmallVector<int64_t>, kMostTerms> places;
   std::array<SmallVector<double>, kMostTerms> weights;
   size_t most = 1;
@@ -224,7 +225,7 @@ static Value resizeAxis(Node &node, Value input, const Sampling &sampling,
                   : gatherTerms(node, input, sampling, axis);
 }
 
-/// What lies outside of the input along the axis becomes the extrapolated
+/// Replaces positions outside of the input along the axis by the extrapolation
 /// value.
 static Value extrapolate(Node &node, Value result, const Sampling &sampling,
                          const ResizedAxis &axis) {
@@ -247,7 +248,8 @@ static Value extrapolate(Node &node, Value result, const Sampling &sampling,
 // Nodes
 //===----------------------------------------------------------------------===//
 
-/// Numbers of a constant operand; empty if it is absent, empty or unknown.
+/// Returns the numbers of a constant operand; empty if it is absent, empty or
+/// unknown.
 static SmallVector<double> getNumbers(Node &node, unsigned index,
                                       StringRef what) {
   SmallVector<double> numbers;
@@ -284,7 +286,7 @@ static bool checkSampling(Node &node, const Sampling &sampling) {
   return !node.failed();
 }
 
-/// Sizes that keep the proportions, where an attribute asks for that.
+/// Computes sizes that keep the proportions, if an attribute asks for that.
 static void keepProportions(Node &node, ArrayRef<int64_t> shape,
                             ArrayRef<int64_t> axes,
                             SmallVectorImpl<double> &sizes) {
@@ -305,7 +307,7 @@ static void keepProportions(Node &node, ArrayRef<int64_t> shape,
     size = std::floor(scale * static_cast<double>(shape[axis]) + 0.5);
 }
 
-/// The axes that change, from one scale or size for each of `axes`.
+/// Returns the axes that change, from one scale or size for each of `axes`.
 static SmallVector<ResizedAxis>
 getResizedAxes(Node &node, ArrayRef<int64_t> shape, ArrayRef<int64_t> axes,
                ArrayRef<double> numbers, bool areSizes) {
@@ -388,7 +390,7 @@ static void importResize(Node &node) {
                    " numbers of a region, got " + Twine(region.size()));
     if (node.failed())
       return;
-    // Axes of unchanged size may be cropped all the same.
+    // Axes of unchanged size may still be cropped.
     resized.clear();
     for (auto [place, axis] : llvm::enumerate(axes)) {
       double in = static_cast<double>(shape[axis]);
@@ -402,7 +404,8 @@ static void importResize(Node &node) {
     resize(node, sampling, input, resized);
 }
 
-/// Resize of operator set 10, and Upsample: by scales, from floors.
+/// Imports Resize of operator set 10, and Upsample: by scales, with positions
+/// rounded down.
 static void resizeByScales(Node &node, ArrayRef<double> scales) {
   Value input = node.getInput(0);
   if (!input || node.failed())

@@ -5,7 +5,7 @@
 namespace mlir::hfta::onnx_import {
 
 namespace {
-/// The k first elements along an axis: by value, equal ones by index.
+/// Selects the k first elements along an axis: by value, equal ones by index.
 class Selection {
 public:
   Selection(Node &node, Value input, int64_t axis, bool largest)
@@ -14,7 +14,7 @@ public:
         places(node.create<IotaOp>(ArrayRef<int64_t>(shape), axis,
                                    Type(node.getBuilder().getI64Type()))) {}
 
-  /// Their indices, i64, the axis with size `count`.
+  /// Returns their indices, i64, with size `count` along the axis.
   Value find(int64_t count);
 
 private:
@@ -32,7 +32,7 @@ private:
 };
 } // namespace
 
-/// Whether an element comes before another.
+/// Returns whether an element comes before another.
 Value Selection::isBefore(Value value, Value place, Value other,
                           Value otherPlace) {
   ComparePredicate order =
@@ -43,8 +43,8 @@ Value Selection::isBefore(Value value, Value place, Value other,
   return node.create<OrOp>(node.compare(order, value, other), equal);
 }
 
-/// The place of the first element that comes after the one given, and now its
-/// value and place; null values for the first of all.
+/// Returns the index of the first element that comes after the given value and
+/// place, which are replaced by its own; null values stand for the beginning.
 Value Selection::findNext(Value &value, Value &place) {
   auto repeat = [&](Value one) { return repeatAlong(node, one, shape, axis); };
   ReduceKind best = largest ? ReduceKind::max : ReduceKind::min;
@@ -52,7 +52,7 @@ Value Selection::findNext(Value &value, Value &place) {
   Value candidates = input;
   if (value) {
     after = isBefore(repeat(value), repeat(place), input, places);
-    // What isn't a candidate is no better than any of them.
+    // Elements that aren't candidates are no better than any candidate.
     ReduceKind worst = largest ? ReduceKind::min : ReduceKind::max;
     candidates = node.create<SelectOp>(after, input,
                                        repeat(node.reduce(worst, input, axis)));
@@ -61,7 +61,7 @@ Value Selection::findNext(Value &value, Value &place) {
   Value hit = node.compare(ComparePredicate::equal, input, repeat(value));
   if (after)
     hit = node.create<AndOp>(hit, after);
-  // NaN equals nothing: any index that the axis has.
+  // NaN equals nothing: use any valid index of the axis.
   Value none = node.splatLike(places, shape[axis] - 1);
   place = node.reduce(ReduceKind::min, node.create<SelectOp>(hit, places, none),
                       axis);
@@ -78,7 +78,7 @@ Value Selection::findOneByOne(int64_t count) {
   return found.size() == 1 ? found.front() : node.create<ConcatOp>(found, axis);
 }
 
-/// Each element's rank is the number of elements before it.
+/// Computes each element's rank, which is the number of elements before it.
 Value Selection::findByRank(int64_t count) {
   int64_t rank = shape.size();
   SmallVector<int64_t> order, back, own, others;
@@ -113,8 +113,8 @@ Value Selection::findByRank(int64_t count) {
 }
 
 Value Selection::find(int64_t count) {
-  // Passes over the elements for one element each, or comparisons of all with
-  // all in two kernels.
+  // Either one pass over the elements per selected element, or comparisons of
+  // all pairs in two kernels.
   constexpr int64_t kMostPasses = 32;
   return count <= kMostPasses ? findOneByOne(count) : findByRank(count);
 }

@@ -14,7 +14,7 @@ namespace mlir::hfta::onnx_import {
 
 namespace {
 
-/// Elements of one tensor: integers (and booleans) in `integers`, floats in
+/// The elements of one tensor: integers and booleans in `integers`, floats in
 /// `floats`, rounded to the element type.
 struct Elements {
   RankedTensorType type;
@@ -24,10 +24,11 @@ struct Elements {
   bool isFloat() const { return isa<FloatType>(type.getElementType()); }
 };
 
-/// How many elements an operand or result may have.
+/// The most elements of an operand or result.
 constexpr int64_t kMostElements = 1 << 16;
 
-/// Ops on so few take nothing from the budget, for shapes depend on them.
+/// Ops with at most this many elements don't use the budget, since shapes
+/// depend on them.
 constexpr int64_t kFewElements = 1 << 12;
 
 } // namespace
@@ -102,7 +103,7 @@ static DenseElementsAttr makeAttribute(const Elements &elements) {
 // Elementwise ops
 //===----------------------------------------------------------------------===//
 
-/// Nothing: not defined for these operands.
+/// Returns nothing if it is not defined for these operands.
 using IntegerFunction = std::optional<int64_t> (*)(int64_t, int64_t);
 using FloatFunction = double (*)(double, double);
 
@@ -302,7 +303,8 @@ static void copyElement(const Elements &from, int64_t flat, Elements &to) {
     to.integers.push_back(from.integers[flat]);
 }
 
-/// Result index to input index for the ops that only rearrange one input.
+/// Maps a result index to an input index, for ops that only rearrange one
+/// input.
 using IndexMap = llvm::function_ref<void(ArrayRef<int64_t> result,
                                          MutableArrayRef<int64_t> input)>;
 
@@ -476,8 +478,8 @@ static bool evaluate(Operation *op, ArrayRef<Elements> operands,
       });
 }
 
-/// The result without the rounding of floats to its type, of operands before
-/// theirs: in f64. Null for other types.
+/// Returns the result in f64, without rounding floats to the type, computed
+/// from operands before their rounding. Returns null for other types.
 static DenseElementsAttr evaluateExactly(Operation *op,
                                          MutableArrayRef<Elements> operands,
                                          RankedTensorType type) {

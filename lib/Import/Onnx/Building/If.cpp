@@ -8,7 +8,7 @@ namespace mlir::hfta::onnx_import {
 
 using ::onnx::GraphProto;
 
-/// Takes the place of the branch that the condition chooses.
+/// Replaces the node by the branch that the condition chooses.
 static void importIf(Node &node) {
   std::optional<double> condition = node.getNumber(0, "condition");
   if (!condition)

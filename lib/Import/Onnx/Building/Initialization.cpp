@@ -1,10 +1,10 @@
 //===- Initialization.cpp - Initial values of an untrained model ----------===//
 //
-// A file says nothing of how its weights were drawn, so the graph decides:
-// weights and biases of contractions and convolutions as PyTorch's layers,
-// embeddings standard normal, normalizations 1 and 0. What stands elsewhere
-// keeps its values if they are all equal and is drawn with their mean and
-// deviation otherwise.
+// A file doesn't contain how its weights were drawn, so the graph decides:
+// weights and biases of contractions and convolutions are drawn as in PyTorch's
+// layers, embeddings are standard normal, normalizations get 1 and 0. Other
+// parameters keep their values if these are all equal; otherwise they are drawn
+// with the values' mean and deviation.
 //===----------------------------------------------------------------------===//
 
 #include "Building/ModelBuilder.h"
@@ -14,7 +14,7 @@
 namespace mlir::hfta::onnx_import {
 
 namespace {
-/// What one variable starts with.
+/// The initial distribution of one variable.
 struct Start {
   enum class Kind { unknown, weight, embedding, one, zero };
   Kind kind = Kind::unknown;
@@ -22,8 +22,8 @@ struct Start {
 };
 } // namespace
 
-/// The number of products summed into one element of the result, 0 if `op` is
-/// no layer.
+/// Returns the number of products summed into one element of the result, 0 if
+/// `op` is no layer.
 static int64_t getFanIn(Operation *op) {
   if (auto conv = dyn_cast_or_null<ConvOp>(op)) {
     ArrayRef<int64_t> shape =
@@ -43,8 +43,8 @@ static int64_t getFanIn(Operation *op) {
   return fanIn;
 }
 
-/// What a use of a variable's value (or of a rearrangement of it) tells.
-/// `steps` bounds the search.
+/// Returns the initial distribution that follows from a use of a variable's
+/// value, or of a rearrangement of it. `steps` bounds the search.
 static Start readUse(OpOperand &use, int &steps) {
   if (--steps < 0)
     return {};
@@ -85,7 +85,7 @@ static Attribute makeNormal(MLIRContext *context, double mean,
                          FloatAttr::get(number, deviation));
 }
 
-/// A distribution like that of `values`; null: they are all equal.
+/// Returns a distribution like that of `values`; null if they are all equal.
 static Attribute imitate(MLIRContext *context, ArrayRef<double> values) {
   double sum = 0, squares = 0;
   for (double value : values)

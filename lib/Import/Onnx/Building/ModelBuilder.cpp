@@ -46,7 +46,7 @@ Value ModelBuilder::createConstant(ElementsAttr elements, Location location,
 // Nodes
 //===----------------------------------------------------------------------===//
 
-/// Operands without a name at the end aren't there.
+/// Checks the operands' number. Trailing operands without a name are absent.
 bool ModelBuilder::checkOperands(const NodeProto &node,
                                  const OpHandler &handler) {
   uint32_t count = node.input_size();
@@ -81,7 +81,8 @@ void ModelBuilder::importNode(const NodeProto &node) {
   const OpHandler *handler = isDefaultDomain(node.domain())
                                  ? findHandler(node.op_type(), graph.opset)
                                  : nullptr;
-  // What failed before is reported; go on with what doesn't depend on it.
+  // Earlier failures are reported; continue with nodes that don't depend on
+  // them.
   bool ready = handler && llvm::all_of(node.input(), [&](const auto &operand) {
                  return operand.empty() || lookup(operand);
                });

@@ -13,13 +13,14 @@
 
 namespace mlir::hfta::onnx_import {
 
-/// Imports one checked graph. Nodes see it through `Node`.
+/// Imports one checked graph. Nodes use it through `Node`.
 class ModelBuilder {
 public:
   ModelBuilder(const Graph &graph, const OnnxImportOptions &options,
                Reporter &reporter, ModuleOp module);
 
-  /// The whole import; null after errors. What was built is erased then.
+  /// Runs the whole import. Returns null after errors, and erases what was
+  /// built.
   ModelOp run();
 
   OpBuilder &getBuilder() { return builder; }
@@ -28,45 +29,46 @@ public:
   const OnnxImportOptions &getOptions() const { return options; }
   int64_t getOpset() const { return graph.opset; }
 
-  /// The value called `name`, null if what defines it failed.
+  /// Returns the value called `name`, null if the node that defines it failed.
   Value lookup(StringRef name);
-  /// Imports the nodes of a graph inside of a node; false after an error.
+  /// Imports the nodes of a graph inside of a node; returns false after an
+  /// error.
   bool importBranch(const ::onnx::GraphProto &branch);
   void define(StringRef name, Value value) { values[name] = value; }
-  /// True if a node or the caller uses the value.
+  /// Returns whether a node or the caller uses the value.
   bool isUsed(StringRef name) const { return usedNames.contains(name); }
 
   /// `exact`: the numbers that the elements are rounded from.
   Value createConstant(ElementsAttr elements, Location location,
                        ElementsAttr exact = {});
-  /// Constants that the present node makes from now on follow from the size of
-  /// the batch.
+  /// Marks the constants that the current node makes from now on as dependent
+  /// on the size of the batch.
   void followBatch() { followsBatch = true; }
-  /// The op's result, if it is to be computed now.
+  /// Returns the op's result if it can be computed now.
   std::optional<EvaluatedConstant> evaluate(Operation *op) {
     return evaluateOp(op, evaluationBudget);
   }
 
-  /// Whether constants of so many more elements may be made up: indices and
-  /// weights that follow from sizes. A small file can ask for many.
+  /// Returns whether constants of `count` more elements may be made, such as
+  /// indices and weights that follow from sizes. A small file can ask for many.
   bool takeElements(int64_t count) { return (elementsLeft -= count) >= 0; }
 
-  /// A batch normalization's running mean or variance: the variable that holds
-  /// it, or null if `name` is any other value.
+  /// Returns the variable that holds a batch normalization's running mean or
+  /// variance, or null if `name` is any other value.
   VariableOp getStatistics(StringRef name);
-  /// The variable's value at this point.
+  /// Returns the variable's value at this point.
   Value readVariable(VariableOp variable, Location location);
   /// Replaces the variable's value at this point.
   void writeVariable(VariableOp variable, Value value, Location location);
-  /// A scalar that the trainer fills, such as the seed.
+  /// Returns a scalar that the trainer fills, such as the seed.
   VariableOp getScalar(Purpose purpose);
 
-  /// Whether a value depends on the model's inputs.
+  /// Returns whether a value depends on the model's inputs.
   bool isBatched(Value value) const { return batched.contains(value); }
   void setBatched(Value value) { batched.insert(value); }
-  /// The batch size that the file fixes and this import changes.
+  /// Returns the batch size that the file fixes and this import changes.
   std::optional<int64_t> getReplacedBatch() const { return replacedBatch; }
-  /// The size of axis 0 of every input, if they agree.
+  /// Returns the size of axis 0 of every input, if they agree.
   std::optional<int64_t> getBatch() const { return batch; }
 
 private:
@@ -111,12 +113,12 @@ private:
   llvm::StringMap<Value> values;
   llvm::StringSet<> usedNames;
   llvm::StringMap<VariableOp> variables;
-  /// By variable: what decides whether it is trained. Numbers without an entry
-  /// are constants.
+  /// The rule that decides whether a variable is trained. Numbers without an
+  /// entry are constants.
   llvm::StringMap<TrainingRule> trainingRules;
   llvm::DenseSet<Value> batched;
-  /// Of the node that is being imported: whether it reads data, and whether its
-  /// constants follow from the size of the batch.
+  /// Whether the current node reads data, and whether its constants depend on
+  /// the size of the batch.
   bool readsData = false, followsBatch = false;
   std::optional<int64_t> batch, replacedBatch;
   /// Elements that may still be computed now: a small file can ask for many.
@@ -125,8 +127,8 @@ private:
 };
 
 /// Gives the model's parameters and statistics the initial values of untrained
-/// layers (Initialization.cpp). What the file doesn't hold to be parameters
-/// keeps its values.
+/// layers (Initialization.cpp). Values that aren't parameters according to the
+/// file are kept.
 void initializeAnew(ModelOp model, const Graph &graph);
 
 } // namespace mlir::hfta::onnx_import

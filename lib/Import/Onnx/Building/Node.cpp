@@ -1,4 +1,4 @@
-//===- Node.cpp - What a handler sees of a node ---------------------------===//
+//===- Node.cpp - The interface of handlers to a node ---------------------===//
 
 #include "Building/Node.h"
 
@@ -179,8 +179,8 @@ int64_t Node::getInt(StringRef name, int64_t fallback) {
   return attribute ? attribute->i() : fallback;
 }
 
-/// The shortest decimal number that reads as `value`: what its author wrote,
-/// so that f64 models don't inherit f32's rounding.
+/// Returns the shortest decimal number that is read as `value`, which is what
+/// its author wrote, so that f64 models don't inherit f32's rounding.
 static double widen(float value) {
   for (int digits = 6; digits <= 9; ++digits) {
     std::string text;
@@ -262,7 +262,7 @@ SmallVector<int64_t> Node::normalizeAxes(ArrayRef<int64_t> axes, int64_t rank) {
 // Building
 //===----------------------------------------------------------------------===//
 
-/// Why a type can't be a value's, empty if it can.
+/// Returns why a value can't have this type; empty if it can.
 static std::string checkResultType(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (tensor && tensor.hasStaticShape() && countElements(tensor.getShape()))
@@ -375,7 +375,7 @@ Value Node::repeatSplat(DenseElementsAttr splat, ArrayRef<int64_t> shape,
     return elements.resizeSplat(
         RankedTensorType::get(shape, elements.getElementType()));
   };
-  // Numbers that are rounded to one may be several.
+  // The exact numbers may differ although they are rounded to one value.
   auto exactSplat = dyn_cast_or_null<SplatElementsAttr>(exact);
   return model.createConstant(resize(splat), location,
                               exactSplat ? resize(exactSplat)
@@ -406,7 +406,7 @@ Value Node::broadcast(Value value, ArrayRef<int64_t> shape) {
       llvm::to_vector(llvm::seq<int64_t>(missing, missing + rank)));
 }
 
-/// The common shape of ONNX broadcasting, nothing if there is none.
+/// Returns the common shape of ONNX broadcasting, nothing if there is none.
 static std::optional<SmallVector<int64_t>> joinShapes(ArrayRef<Value> values) {
   SmallVector<int64_t> joined;
   for (Value value : values) {

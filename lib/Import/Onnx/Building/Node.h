@@ -1,7 +1,7 @@
-//===- Node.h - What a handler sees of a node -------------------*- C++ -*-===//
+//===- Node.h - The interface of handlers to a node -------------*- C++ -*-===//
 //
-// The first error of a node sticks: it is reported once, later calls return
-// null values and do nothing, so handlers needn't check at every line.
+// The first error of a node is kept: it is reported once, and later calls
+// return null values and do nothing, so that handlers needn't check every call.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_IMPORT_ONNX_BUILDING_NODE_H
@@ -14,7 +14,7 @@
 
 namespace mlir::hfta::onnx_import {
 
-/// `value` without its fraction, or the nearest number that there is.
+/// Returns `value` without its fraction, or the nearest integer of the type.
 int64_t toInteger(double value);
 
 class Node {
@@ -29,86 +29,84 @@ public:
 
   //===--- Errors ---------------------------------------------------------===//
   bool failed() const { return hasFailed; }
-  /// Both return a null value.
+  /// Both report an error and return a null value.
   Value invalid(const Twine &message);
   Value unsupported(const Twine &message);
-  /// Of an error that has been reported elsewhere.
+  /// Notes an error that has been reported elsewhere.
   void stop() { hasFailed = true; }
 
-  //===--- Operands and results
-  //--------------------------------------------===//
+  //===--- Operands and results -------------------------------------------===//
   unsigned getNumInputs() const { return proto.input_size(); }
   bool hasInput(unsigned index) const;
   StringRef getInputName(unsigned index) const;
-  /// A required operand.
+  /// Returns a required operand.
   Value getInput(unsigned index);
-  /// An operand that may be absent: null then.
+  /// Returns an operand that may be absent: null then.
   Value getOptionalInput(unsigned index);
-  /// All operands, none absent.
+  /// Returns all operands, none of which may be absent.
   SmallVector<Value> getInputs();
-  /// The value of an operand that must be known now; `what` it is goes into
-  /// the error. Nothing if it is absent or unknown (an error).
+  /// Returns the value of an operand that must be known now; messages call it
+  /// `what`. Returns nothing if it is absent or unknown, which is an error.
   std::optional<DenseElementsAttr> getConstant(unsigned index, StringRef what);
   std::optional<SmallVector<int64_t>> getIntegers(unsigned index,
                                                   StringRef what);
-  /// As above for one number.
+  /// Returns one number that must be known now.
   std::optional<double> getNumber(unsigned index, StringRef what);
 
   unsigned getNumOutputs() const { return proto.output_size(); }
   StringRef getOutputName(unsigned index) const;
-  /// Whether somebody reads this output.
+  /// Returns whether anything reads this output.
   bool isOutputUsed(unsigned index) const;
   void setOutput(unsigned index, Value value);
 
-  //===--- Attributes
-  //-------------------------------------------------------===//
+  //===--- Attributes -----------------------------------------------------===//
   bool hasAttribute(StringRef name) const;
   int64_t getInt(StringRef name, int64_t fallback);
   double getFloat(StringRef name, double fallback);
-  /// One that is finite and at least 0.
+  /// Returns an attribute that is finite and at least 0.
   double getNonNegative(StringRef name, double fallback);
   std::string getString(StringRef name, StringRef fallback);
   std::optional<SmallVector<int64_t>> getInts(StringRef name);
   std::optional<SmallVector<float>> getFloats(StringRef name);
   const ::onnx::TensorProto *getTensor(StringRef name);
-  /// A required graph.
+  /// Returns a required graph.
   const ::onnx::GraphProto *getGraph(StringRef name);
-  /// `axis` counted from the front, checked against the rank.
+  /// Returns `axis` counted from the front, checked against the rank.
   int64_t normalizeAxis(int64_t axis, int64_t rank);
-  /// Axes sorted and checked.
+  /// Returns the axes sorted and checked.
   SmallVector<int64_t> normalizeAxes(ArrayRef<int64_t> axes, int64_t rank);
 
-  //===--- Building
-  //---------------------------------------------------------===//
-  /// Builds an op whose result types follow from its operands, folds it if its
-  /// operands are constant; null after an error. `arguments` as for the op's
-  /// `build`, without result types.
+  //===--- Building -------------------------------------------------------===//
+  /// Builds an op whose result types follow from its operands, and folds it if
+  /// its operands are constant; returns null after an error. `arguments` are
+  /// those of the op's `build`, without result types.
   template <typename OpTy, typename... Arguments>
   Value create(Arguments &&...arguments) {
     SmallVector<Value> results =
         createMany<OpTy>(1, std::forward<Arguments>(arguments)...);
     return results.empty() ? Value() : results.front();
   }
-  /// As above with several results; empty after an error.
+  /// Builds an op with several results; returns an empty list after an error.
   template <typename OpTy, typename... Arguments>
   SmallVector<Value> createMany(unsigned results, Arguments &&...arguments);
 
-  /// A constant with one value everywhere.
+  /// Makes a constant with one value everywhere.
   Value splat(ArrayRef<int64_t> shape, Type elementType, double value);
   Value splatLike(Value like, double value);
   Value integers(ArrayRef<int64_t> values);
   Value cast(Value value, Type elementType);
   Value reshape(Value value, ArrayRef<int64_t> shape);
   Value transpose(Value value, ArrayRef<int64_t> permutation);
-  /// ONNX broadcasting, of `value` to `shape`; `axis`: where value's axis 0
-  /// goes (default: aligned at the end).
+  /// Broadcast `value` to `shape` by ONNX's rules; `axis` is where axis 0 of
+  /// the value goes (default: aligned at the end).
   Value broadcast(Value value, ArrayRef<int64_t> shape);
-  /// One value in another shape; `exact` may be null.
+  /// Returns a splat with another shape; `exact` may be null.
   Value repeatSplat(DenseElementsAttr splat, ArrayRef<int64_t> shape,
                     ElementsAttr exact);
   Value broadcastAlong(Value value, ArrayRef<int64_t> shape,
                        ArrayRef<int64_t> dimensions);
-  /// All values broadcast to their common shape; empty after an error.
+  /// Broadcasts all values to their common shape; returns an empty list after
+  /// an error.
   SmallVector<Value> broadcastTogether(ArrayRef<Value> values);
   Value reduce(ReduceKind kind, Value value, ArrayRef<int64_t> axes);
   Value add(Value lhs, Value rhs) { return create<AddOp>(lhs, rhs); }
@@ -121,13 +119,14 @@ public:
     return create<CompareOp>(predicate, lhs, rhs);
   }
 
-  /// Refuses element types that arithmetic isn't defined on.
+  /// Refuses element types on which arithmetic isn't defined.
   bool requireArithmetic(Value value);
   bool requireFloat(Value value);
 
 private:
   const ::onnx::AttributeProto *findAttribute(StringRef name) const;
-  /// The attribute if it is there and of the type, an error if of another.
+  /// Returns the attribute if it exists and has this type; another type is an
+  /// error.
   const ::onnx::AttributeProto *findAttribute(StringRef name, int type,
                                               StringRef typeName);
   SmallVector<Value>
@@ -142,7 +141,7 @@ private:
   bool hasFailed = false;
 };
 
-// Beside the functions of these names here.
+// Needed in addition to the functions of these names here.
 using hfta::getElementType;
 using hfta::getShape;
 

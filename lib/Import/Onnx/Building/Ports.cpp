@@ -6,7 +6,7 @@ namespace mlir::hfta::onnx_import {
 
 using ::onnx::ValueInfoProto;
 
-/// An axis' size, or kDynamic.
+/// Returns an axis' size, or kDynamic.
 static int64_t getFixedSize(const ValueInfoProto &port, unsigned axis) {
   const auto &size = port.type().tensor_type().shape().dim(axis);
   return size.has_dim_value() && size.dim_value() >= 0 ? size.dim_value()
@@ -25,7 +25,7 @@ static unsigned getRank(const ValueInfoProto &port) {
 // Inputs
 //===----------------------------------------------------------------------===//
 
-/// Options may only name what the file has.
+/// Checks that options only name what the file has.
 void ModelBuilder::checkOptionNames() {
   llvm::StringSet<> inputs, symbols;
   for (const ValueInfoProto *input : graph.inputs) {
@@ -65,7 +65,7 @@ bool ModelBuilder::checkSampleShape(const ValueInfoProto &input) {
   return fits;
 }
 
-/// Sizes of symbolic axes from options and sample shapes.
+/// Collects the sizes of symbolic axes from options and sample shapes.
 bool ModelBuilder::collectSymbols(llvm::StringMap<int64_t> &symbols) {
   for (const auto &entry : options.dims)
     symbols[entry.getKey()] = entry.getValue();
@@ -197,7 +197,7 @@ bool ModelBuilder::bindInput(const ValueInfoProto &input,
   return true;
 }
 
-/// Finds the batch size, and the one in the file where that is another.
+/// Finds the batch size, and that of the file if it is different.
 void ModelBuilder::chooseReplacedBatch() {
   std::optional<int64_t> exported;
   bool agree = true;
@@ -213,7 +213,8 @@ void ModelBuilder::chooseReplacedBatch() {
     agree &= !exported || *exported == fixed;
     exported = fixed;
   }
-  // Sizes are looked at as multiples of a batch; of none there is no multiple.
+  // Sizes are tested for being multiples of the batch, which makes no sense for
+  // 0.
   if (batch && *batch <= 0)
     batch = std::nullopt;
   if (agree && exported && *exported > 0 && !ShapedType::isDynamic(*exported) &&
@@ -242,7 +243,7 @@ void ModelBuilder::bindInputs() {
 // Outputs
 //===----------------------------------------------------------------------===//
 
-/// An output that the file exports with one row a sample must keep them.
+/// Checks that an output keeps one row per sample if the file exports it so.
 bool ModelBuilder::checkOutputBatch(const ValueInfoProto &output, Value value) {
   if (!replacedBatch || !hasShape(output) || getRank(output) == 0 ||
       getFixedSize(output, 0) != *replacedBatch || !isBatched(value))
@@ -258,8 +259,8 @@ bool ModelBuilder::checkOutputBatch(const ValueInfoProto &output, Value value) {
   return false;
 }
 
-/// An output is what the file says; a size that follows a replaced batch may
-/// differ.
+/// Checks that an output has the file's type; a size that depends on a replaced
+/// batch may differ.
 bool ModelBuilder::checkOutputType(const ValueInfoProto &output, Value value) {
   const auto &declared = output.type().tensor_type();
   Type expected = getElementType(declared.elem_type(), module.getContext());
@@ -316,7 +317,8 @@ bool ModelBuilder::finishOutputs() {
   Block &body = forward.getBody().front();
   forward.setFunctionType(
       builder.getFunctionType(body.getArgumentTypes(), types));
-  // All at once: with each set by itself the context would keep every list.
+  // Set all attributes at once: otherwise the context would keep every partial
+  // list.
   SmallVector<DictionaryAttr> inputAttributes, outputAttributes;
   for (const ValueInfoProto *input : graph.inputs) {
     if (options.constants.contains(input->name()))

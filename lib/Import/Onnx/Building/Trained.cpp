@@ -1,8 +1,9 @@
-//===- Trained.cpp - Which initializers are trained -----------------------===//
+//===- Trained.cpp - The choice of trained initializers -------------------===//
 //
-// ONNX doesn't tell parameters from buffers and constants. The job's clauses
-// decide first, then the file's metadata (ParameterList.cpp); without these an
-// initializer is trained unless an exporter made it up and no layer holds it.
+// ONNX doesn't distinguish parameters from buffers and constants. The job's
+// clauses decide first, then the file's metadata (ParameterList.cpp); without
+// these, an initializer is trained unless an exporter made it up and no layer
+// uses it.
 //===----------------------------------------------------------------------===//
 
 #include "Building/ModelBuilder.h"
@@ -28,7 +29,7 @@ ModelBuilder::chooseRule(const InitializerUse &use,
 void ModelBuilder::chooseTrained() {
   TrainingClauses clauses(options.freeze, options.trainable);
   llvm::StringSet<> layerOperands = findLayerOperands(graph);
-  // What `freeze` and what `trainable` may name.
+  // The names that `freeze` may match, and those that `trainable` may match.
   SmallVector<StringRef> parameters, all;
   for (const auto &entry : graph.initializerUses) {
     const InitializerUse &use = entry.second;

@@ -11,13 +11,13 @@ namespace mlir::hfta::onnx_import {
 namespace {
 
 /// A tensor and the label of each of its axes. Axes of an ellipsis have digits
-/// for labels, the last one 9.
+/// as labels, the last axis 9.
 struct Term {
   Value value;
   std::string labels;
 };
 
-/// Imports one Einsum node; the node's first error sticks.
+/// Imports one Einsum node; the node's first error is kept.
 class Einsum {
 public:
   explicit Einsum(Node &node) : node(node) {}
@@ -47,7 +47,8 @@ static bool has(StringRef labels, char label) { return labels.contains(label); }
 // The equation
 //===----------------------------------------------------------------------===//
 
-/// `rank` < 0: that of an ellipsis is the one of all terms.
+/// Expands the labels of an operand of this rank. If `rank` < 0, the text is a
+/// result, whose ellipsis has the axes of all operands' ellipses.
 bool Einsum::expandLabels(StringRef text, int64_t rank, std::string &labels) {
   auto [before, after] = text.split("...");
   bool hasEllipsis = text.contains("...");
@@ -76,7 +77,7 @@ bool Einsum::expandLabels(StringRef text, int64_t rank, std::string &labels) {
   return true;
 }
 
-/// Labels of an ellipsis, then those that stand once, in order.
+/// Returns the labels of an ellipsis, then those that occur once, in order.
 std::string Einsum::getImplicitResult() const {
   std::string all, labels;
   for (const Term &term : terms)
@@ -115,8 +116,8 @@ bool Einsum::parse() {
   return expandLabels(output, /*rank=*/-1, result) && checkSizes();
 }
 
-/// Equal labels must have equal sizes. Axes of size 1 in an ellipsis go away
-/// where other terms have more.
+/// Checks that equal labels have equal sizes. An ellipsis' axes of size 1 are
+/// dropped where other terms have a larger size.
 bool Einsum::checkSizes() {
   llvm::SmallDenseMap<char, int64_t> sizes;
   for (const Term &term : terms)
@@ -155,7 +156,7 @@ bool Einsum::checkSizes() {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// The axes in another order.
+/// Moves the axes into another order.
 static void arrange(Node &node, Term &term, StringRef labels) {
   SmallVector<int64_t> permutation;
   for (char label : labels)
@@ -165,7 +166,7 @@ static void arrange(Node &node, Term &term, StringRef labels) {
   term.labels = labels.str();
 }
 
-/// The places of two equal labels.
+/// Returns the places of two equal labels.
 static std::optional<std::pair<size_t, size_t>> findRepeated(StringRef labels) {
   for (size_t first = 0; first < labels.size(); ++first)
     if (size_t second = labels.find(labels[first], first + 1);
@@ -272,7 +273,7 @@ void Einsum::import() {
         needed += rest.labels;
     sumRest(term, needed);
   }
-  // From left to right, as the terms stand.
+  // Multiply the terms from left to right, in their order.
   Term product = terms.front();
   for (size_t next = 1; next < terms.size(); ++next) {
     std::string needed = result;

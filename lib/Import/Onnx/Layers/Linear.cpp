@@ -8,7 +8,7 @@ namespace mlir::hfta::onnx_import {
 // Matrix products
 //===----------------------------------------------------------------------===//
 
-/// Contracts over the axes that the third list lacks; each list names the
+/// Contracts over the axes that the third list lacks; each list has the
 /// iteration axis of each of the tensor's axes.
 static Value contract(Node &node, Value lhs, Value rhs,
                       ArrayRef<unsigned> lhsAxes, ArrayRef<unsigned> rhsAxes,
@@ -69,7 +69,7 @@ static Value dropBroadcastAxes(Node &node, Value value, int64_t batchRank,
   return node.reshape(value, kept);
 }
 
-/// The batch axes' common sizes; nothing after an error.
+/// Returns the batch axes' common sizes; nothing after an error.
 static std::optional<SmallVector<int64_t>> joinBatch(Node &node, Value lhs,
                                                      Value rhs) {
   ArrayRef<int64_t> left = getShape(lhs).drop_back(2);
@@ -92,7 +92,8 @@ static void importMatMul(Node &node) {
   Value lhs = node.getInput(0), rhs = node.getInput(1);
   if (!node.requireFloat(lhs) || !node.requireFloat(rhs))
     return;
-  // A vector is a row on the left and a column on the right; its axis goes.
+  // A vector is a row on the left and a column on the right; the added axis is
+  // removed from the result.
   bool isRow = getType(lhs).getRank() == 1;
   bool isColumn = getType(rhs).getRank() == 1;
   if (isRow)
@@ -130,7 +131,7 @@ static void importMatMul(Node &node) {
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-/// Adds one number a channel (axis 1).
+/// Adds one number per channel (axis 1).
 static Value addChannels(Node &node, Value value, Value bias) {
   if (!value || !bias)
     return value;
@@ -141,7 +142,7 @@ static Value addChannels(Node &node, Value value, Value bias) {
   return node.add(value, node.broadcastAlong(bias, getShape(value), {1}));
 }
 
-/// Checks ranks; false after an error.
+/// Checks ranks; returns false after an error.
 static bool checkConvolution(Node &node, Value input, Value weight) {
   if (!node.requireFloat(input) || !node.requireFloat(weight))
     return false;
@@ -160,7 +161,7 @@ static bool checkConvolution(Node &node, Value input, Value weight) {
   return true;
 }
 
-/// Attribute 'group'; 0 after an error.
+/// Reads attribute 'group'; returns 0 after an error.
 static int64_t readGroups(Node &node) {
   int64_t groups = node.getInt("group", 1);
   if (groups >= 1 && groups <= kGreatestWindow)
@@ -187,7 +188,8 @@ static void importConv(Node &node) {
   node.setOutput(0, addChannels(node, result, bias));
 }
 
-/// The result's spatial sizes; fixes the window's padding. Empty after errors.
+/// Returns the result's spatial sizes and sets the window's padding. Returns an
+/// empty list after errors.
 static SmallVector<int64_t> inferTransposed(Node &node, ArrayRef<int64_t> sizes,
                                             Window &window) {
   size_t rank = sizes.size();

@@ -5,15 +5,15 @@
 namespace mlir::hfta::onnx_import {
 
 namespace {
-/// What a loss node gives beside its scores.
+/// The operands of a loss node besides its scores.
 struct Targets {
   Value classes; ///< i64, without the scores' axis 1
-  Value weights; ///< of classes; may be null
+  Value weights; ///< one per class; may be null
   std::optional<int64_t> ignored;
 };
 } // namespace
 
-/// Reads operands 1 and 2 and the attributes; false after an error.
+/// Reads operands 1 and 2 and the attributes; returns false after an error.
 static bool readTargets(Node &node, Value scores, Targets &targets) {
   Value classes = node.getInput(1);
   targets.weights = node.getOptionalInput(2);
@@ -40,7 +40,7 @@ static bool readTargets(Node &node, Value scores, Targets &targets) {
   return !node.failed();
 }
 
-/// The sum over classes of what `values` have for the target class.
+/// Returns the entry of `values` for the target class, as a sum over classes.
 static Value pickTarget(Node &node, Value hit, Value values) {
   return node.reduce(
       ReduceKind::sum,
@@ -55,7 +55,7 @@ static Value sumAll(Node &node, Value value) {
       llvm::to_vector(llvm::seq<int64_t>(0, getType(value).getRank())));
 }
 
-/// The loss of logarithms of probabilities.
+/// Computes the loss from logarithms of probabilities.
 static Value computeLoss(Node &node, Value logarithms, const Targets &targets) {
   std::string reduction = node.getString("reduction", "mean");
   if (reduction != "none" && reduction != "sum" && reduction != "mean")

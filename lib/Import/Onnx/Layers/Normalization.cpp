@@ -9,7 +9,8 @@ namespace mlir::hfta::onnx_import {
 // Batch normalization
 //===----------------------------------------------------------------------===//
 
-/// In a job: without a mode, running statistics kept up as PyTorch does.
+/// Normalizes for a job: without a mode, and with running statistics that are
+/// updated as in PyTorch.
 static void normalizeInJob(Node &node, Value input, ArrayRef<Value> operands,
                            double epsilon, double momentum) {
   for (unsigned output = 1; output < node.getNumOutputs(); ++output)
@@ -32,7 +33,7 @@ static void normalizeInJob(Node &node, Value input, ArrayRef<Value> operands,
                                     node.getLoc());
 }
 
-/// As the file says.
+/// Normalizes as the file says.
 static void normalizeAsWritten(Node &node, Value input,
                                ArrayRef<Value> operands, double epsilon,
                                double momentum, bool training) {
@@ -71,7 +72,7 @@ static void importBatchNormalization(Node &node) {
     VariableOp variable = index >= 3
                               ? model.getStatistics(node.getInputName(index))
                               : VariableOp();
-    // Statistics are read here: an earlier node may have written them.
+    // Statistics are read here, since an earlier node may have written them.
     Value operand = variable ? model.readVariable(variable, node.getLoc())
                              : node.getInput(index);
     operands.push_back(node.cast(operand, getElementType(input)));
@@ -95,14 +96,14 @@ static void importBatchNormalization(Node &node) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The input's deviations from its mean along some axes, in its shape, and
-/// mean and variance in that shape but for these axes, which have size 1.
+/// The input's deviations from its mean along some axes, in its shape, and mean
+/// and variance in that shape but with size 1 in these axes.
 struct Centered {
   Value mean, variance;
   Value values;
 };
 
-/// Mean and 1 / deviation, shaped as above.
+/// Mean and 1 / deviation, shaped as in Centered.
 struct Moments {
   Value mean, inverseDeviation;
   Value normalized; ///< in the input's shape
@@ -189,10 +190,10 @@ static void importInstanceNormalization(Node &node) {
   node.setOutput(0, node.add(result, node.broadcastAlong(bias, shape, {1})));
 }
 
-/// Each deviation divided by the axes' standard deviation, by default those of
-/// samples and space.
+/// Divides each deviation by the axes' standard deviation; by default, the axes
+/// are those of samples and space.
 static void importMeanVarianceNormalization(Node &node) {
-  constexpr double kLeast = 1e-9; // the standard's
+  constexpr double kLeast = 1e-9; // as in the standard
   Value input = node.getInput(0);
   if (!node.requireFloat(input))
     return;
@@ -213,7 +214,7 @@ static void importMeanVarianceNormalization(Node &node) {
 // Normalization of each position
 //===----------------------------------------------------------------------===//
 
-/// x / (bias + alpha * mean of x^2 in `size` channels)^beta
+/// Imports x / (bias + alpha * mean of x^2 in `size` channels)^beta.
 static void importLocalResponse(Node &node) {
   Value input = node.getInput(0);
   if (!node.requireFloat(input))
@@ -225,7 +226,7 @@ static void importLocalResponse(Node &node) {
                  " channels for an input of shape " + formatShape(shape));
     return;
   }
-  // Channels as the first axis of a plane, in which windows lie.
+  // Windows slide over channels as the first axis of a plane.
   ArrayRef<int64_t> space = ArrayRef<int64_t>(shape).drop_front(2);
   SmallVector<int64_t> plane = {shape[0], 1, shape[1],
                                 ShapedType::getNumElements(space)};

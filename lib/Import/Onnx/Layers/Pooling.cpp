@@ -4,7 +4,7 @@
 
 namespace mlir::hfta::onnx_import {
 
-/// A window that fits `input`; nothing after an error.
+/// Reads a window that fits `input`; returns nothing after an error.
 static std::optional<Window> readPoolWindow(Node &node, Value input) {
   if (!input)
     return std::nullopt;
@@ -36,8 +36,8 @@ static std::optional<Window> readPoolWindow(Node &node, Value input) {
   return window;
 }
 
-/// Flat positions in a spatial plane as flat positions in the whole tensor,
-/// spatial axes in reverse order if `columnMajor`.
+/// Converts flat positions in a spatial plane into flat positions in the whole
+/// tensor, with spatial axes in reverse order if `columnMajor`.
 static Value makeFlatIndices(Node &node, Value positions,
                              ArrayRef<int64_t> inputShape, bool columnMajor) {
   Type type = node.getBuilder().getI64Type();
@@ -49,7 +49,8 @@ static Value makeFlatIndices(Node &node, Value positions,
   int64_t plane = ShapedType::getNumElements(sizes);
   Value flat = positions;
   if (columnMajor && sizes.size() > 1) {
-    // Peels coordinates off the last axis on; its stride is the largest.
+    // Split off coordinates, beginning with the last axis, whose stride is the
+    // largest.
     Value rest = positions;
     int64_t stride = plane;
     flat = Value();

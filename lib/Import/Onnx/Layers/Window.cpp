@@ -4,7 +4,8 @@
 
 namespace mlir::hfta::onnx_import {
 
-/// A list attribute with `count` entries between `least` and kGreatestWindow.
+/// Reads a list attribute with `count` entries between `least` and
+/// kGreatestWindow.
 static bool readList(Node &node, StringRef name, size_t count, int64_t least,
                      int64_t fallback, SmallVector<int64_t> &list) {
   list = node.getInts(name).value_or(SmallVector<int64_t>(count, fallback));
@@ -24,7 +25,7 @@ static int64_t getExtent(const Window &window, size_t axis) {
   return (window.kernel[axis] - 1) * window.dilations[axis] + 1;
 }
 
-/// As many positions as the input has strides.
+/// Pads to as many positions as the input has strides.
 static void padSame(Window &window, ArrayRef<int64_t> sizes, bool upper) {
   size_t rank = sizes.size();
   for (size_t axis = 0; axis < rank; ++axis) {
@@ -38,7 +39,7 @@ static void padSame(Window &window, ArrayRef<int64_t> sizes, bool upper) {
 }
 
 /// Rounds the number of positions up by padding the high ends, unless the last
-/// window would begin behind the input.
+/// window would begin after the input.
 static void padCeil(Window &window, ArrayRef<int64_t> sizes) {
   size_t rank = sizes.size();
   for (size_t axis = 0; axis < rank; ++axis) {

@@ -8,11 +8,11 @@ namespace mlir::hfta::onnx_import {
 
 static void importIdentity(Node &node) { node.setOutput(0, node.getInput(0)); }
 
-/// A constant of the file's tensor.
+/// Makes a constant of the file's tensor.
 static Value makeConstant(Node &node, const ::onnx::TensorProto &proto) {
   TensorError error;
   ModelBuilder &model = node.getModel();
-  // A node's tensor may not lie outside the file.
+  // A node's tensor may not be stored outside the file.
   FailureOr<FileTensor> tensor =
       proto.data_location() == ::onnx::TensorProto::EXTERNAL
           ? FailureOr<FileTensor>(failure())
@@ -81,7 +81,7 @@ static void importConstantOfShape(Node &node) {
   node.setOutput(0, node.broadcast(node.reshape(value, {}), *shape));
 }
 
-/// The type of this number in the standard; none after an error.
+/// Returns the type of this number in the standard; null after an error.
 static Type readElementType(Node &node, int64_t number) {
   Type type = getElementType(number, node.getBuilder().getContext());
   if (type)
@@ -91,7 +91,7 @@ static Type readElementType(Node &node, int64_t number) {
   return Type();
 }
 
-/// An error where values change to a type without arithmetic.
+/// Converts values; unsigned integers, which have no arithmetic, are an error.
 static Value castOrReject(Node &node, Value value, Type type) {
   if (value && type != getElementType(value) && type.isUnsignedInteger())
     return node.unsupported("casts to unsigned integers are not "
@@ -143,7 +143,7 @@ static void importRange(Node &node) {
   }
   int64_t size = static_cast<int64_t>(std::max(count, 0.0));
   Type type = getElementType(start);
-  // Halves are summed in the type that attribute 'stash_type' gives.
+  // Values of 16 bits are summed in the type that attribute 'stash_type' gives.
   Type sumType =
       type.isF16() || type.isBF16() ? node.getBuilder().getF32Type() : type;
   if (sumType != type &&

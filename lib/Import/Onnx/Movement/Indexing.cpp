@@ -27,7 +27,8 @@ Value repeatAlong(Node &node, Value value, ArrayRef<int64_t> shape,
   return node.broadcastAlong(value, shape, dimensions);
 }
 
-/// Indices of an axis of `size` as i64, negative ones counted from its end.
+/// Returns indices of an axis of `size` as i64, with negative ones counted from
+/// its end.
 static Value wrapIndices(Node &node, Value indices, int64_t size) {
   Value wide = node.cast(indices, node.getBuilder().getI64Type());
   Value isNegative =
@@ -36,8 +37,8 @@ static Value wrapIndices(Node &node, Value indices, int64_t size) {
       isNegative, node.add(wide, node.splatLike(wide, size)), wide);
 }
 
-/// `places` plus each element's own index along `axis` of their shape, times
-/// `stride`.
+/// Returns `places` plus each element's own index along `axis` of their shape,
+/// times `stride`.
 static Value addOwnIndex(Node &node, Value places, int64_t axis,
                          int64_t stride) {
   if (!places || getShape(places)[axis] == 1)
@@ -48,8 +49,8 @@ static Value addOwnIndex(Node &node, Value places, int64_t axis,
   return node.add(places, node.mul(own, node.splatLike(own, stride)));
 }
 
-/// Where the elements lie, in row-major order of `shape`, that `indices` name
-/// along `axis` and their own places along all others.
+/// Returns the positions, in row-major order of `shape`, of the elements whose
+/// index along `axis` is in `indices` and whose other indices are their own.
 static Value getPlacesAlong(Node &node, ArrayRef<int64_t> shape, Value indices,
                             int64_t axis) {
   int64_t stride = ShapedType::getNumElements(shape.drop_front(axis + 1));
@@ -63,8 +64,9 @@ static Value getPlacesAlong(Node &node, ArrayRef<int64_t> shape, Value indices,
   return places;
 }
 
-/// Where the slices lie that the last axis of `indices` names by their first
-/// indices, after `batch` axes of both that go together: counted in slices.
+/// Returns the positions of slices, counted in slices. The last axis of
+/// `indices` contains a slice's first indices; before them come `batch` axes
+/// that data and indices have in common.
 static Value getPlacesOfSlices(Node &node, ArrayRef<int64_t> shape,
                                Value indices, int64_t batch) {
   SmallVector<int64_t> kept(getShape(indices).drop_back());
@@ -153,15 +155,15 @@ static void importGatherND(Node &node) {
 // Scatter
 //===----------------------------------------------------------------------===//
 
-/// `slices` with `updates` at `places` of axis 0: in their stead or, with
-/// `adds`, added to what is there.
+/// Writes `updates` to `places` of axis 0 of `slices`: they replace the values
+/// there or, with `adds`, are added to them.
 static Value scatter(Node &node, Value slices, Value places, Value updates,
                      bool adds) {
   int64_t size = slices ? getShape(slices)[0] : 0;
   Value scattered = node.create<ScatterAddOp>(updates, places, 0, size);
   if (adds)
     return node.add(slices, scattered);
-  // Places are named once, by the operator's definition.
+  // By the operator's definition, each place occurs once.
   Value ones = node.splat(getShape(places), node.getBuilder().getI64Type(), 1);
   Value hits = node.create<ScatterAddOp>(ones, places, 0, size);
   Value isHit =
@@ -172,14 +174,14 @@ static Value scatter(Node &node, Value slices, Value places, Value updates,
 }
 
 namespace {
-/// What a Scatter node gives.
+/// The operands of a Scatter node.
 struct ScatterOperands {
   Value data, indices, updates;
-  bool adds; ///< to what is there, else in its stead
+  bool adds; ///< whether to add to values instead of replacing them
 };
 } // namespace
 
-/// Nothing after an error.
+/// Returns nothing after an error.
 static std::optional<ScatterOperands> readScatter(Node &node) {
   ScatterOperands operands = {node.getInput(0), node.getInput(1),
                               node.getInput(2), false};
@@ -253,8 +255,9 @@ static void importScatterND(Node &node) {
 // Places of extrema
 //===----------------------------------------------------------------------===//
 
-/// The index along `axis` of the greatest (or least) element, the first or the
-/// last one of equals; NaN is the greatest and the least. The axis goes away.
+/// Returns the index along `axis` of the greatest (or least) element, the first
+/// or the last of equal ones; NaN counts as the greatest and as the least. The
+/// axis is removed.
 static Value findExtremum(Node &node, Value input, int64_t axis, bool greatest,
                           bool last) {
   if (!input)

@@ -7,19 +7,19 @@
 
 namespace mlir::hfta::onnx_import {
 
-/// An error unless `indices` are int32 or int64.
+/// Reports an error unless `indices` are int32 or int64.
 bool requireIndices(Node &node, Value indices);
 
-/// Repeats `value`, which lacks `axis` of `shape`, along that.
+/// Repeats `value`, which lacks `axis` of `shape`, along that axis.
 Value repeatAlong(Node &node, Value value, ArrayRef<int64_t> shape,
                   int64_t axis);
 
-/// The elements of `data` that `indices`, of as many axes, name along `axis`,
-/// and their own places along all others.
+/// Gathers elements of `data`: their index along `axis` comes from `indices`,
+/// which have as many axes, and their other indices are those of the result.
 Value gatherAlong(Node &node, Value data, Value indices, int64_t axis);
 
-/// Whether each element's index along `axis` of `shape` is the one in
-/// `indices`, i64, whose axes are the others.
+/// Returns for each element of `shape` whether its index along `axis` equals
+/// the one in `indices`, i64, which have the other axes.
 Value isAtIndex(Node &node, Value indices, ArrayRef<int64_t> shape,
                 int64_t axis);
 

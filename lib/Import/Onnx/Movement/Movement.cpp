@@ -56,13 +56,13 @@ Value sliceAxis(Node &node, Value input, int64_t axis, int64_t offset,
 }
 
 namespace {
-/// Bounds as a Slice node gives them; empty lists are defaults.
+/// Bounds from a Slice node; empty lists stand for defaults.
 struct SliceBounds {
   SmallVector<int64_t> starts, ends, axes, steps;
 };
 } // namespace
 
-/// Fills in defaults and checks the lists; false after an error.
+/// Fills in defaults and checks the lists; returns false after an error.
 static bool completeBounds(Node &node, int64_t rank, SliceBounds &bounds) {
   size_t count = bounds.starts.size();
   if (bounds.axes.empty())
@@ -104,7 +104,8 @@ static void sliceBetween(Node &node, Value input, SliceBounds bounds) {
     };
     int64_t start = clamp(bounds.starts[index]);
     int64_t end = clamp(bounds.ends[index]);
-    // Steps beyond the axis take one element, as the axis' size does.
+    // A step beyond the axis takes one element, as a step of the axis' size
+    // does.
     step = std::clamp(step, -std::max<int64_t>(size, 1),
                       std::max<int64_t>(size, 1));
     int64_t distance = step > 0 ? end - start : start - end;
@@ -151,7 +152,7 @@ static void importSlice(Node &node) {
 // Split
 //===----------------------------------------------------------------------===//
 
-/// Sizes of the parts of an axis of `size` where the node gives none.
+/// Returns the sizes of the parts of an axis of `size` if the node has none.
 static SmallVector<int64_t> splitEvenly(Node &node, int64_t size) {
   int64_t parts = node.getInt("num_outputs", node.getNumOutputs());
   SmallVector<int64_t> sizes;
@@ -240,7 +241,7 @@ static void importGather(Node &node) {
     node.setOutput(0, node.create<GatherOp>(input, indices, axis));
     return;
   }
-  // One known index is a slice.
+  // A single known index is a slice.
   int64_t index = (*constant->value_begin<APInt>()).getSExtValue();
   SmallVector<int64_t> shape(getShape(input).take_front(axis));
   llvm::append_range(shape, getShape(indices));
@@ -255,13 +256,13 @@ static void importGather(Node &node) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Elements added at both ends of each axis; negative: taken away.
+/// Elements added at both ends of each axis; negative numbers are removed.
 struct Padding {
   SmallVector<int64_t> low, high;
 };
 } // namespace
 
-/// Takes elements away where padding is negative, and sets it to 0.
+/// Removes elements where padding is negative, and sets it to 0.
 static Value crop(Node &node, Value input, Padding &padding) {
   for (size_t axis = 0; axis < padding.low.size() && input; ++axis) {
     int64_t low = std::max<int64_t>(-padding.low[axis], 0);
@@ -277,8 +278,8 @@ static Value crop(Node &node, Value input, Padding &padding) {
   return input;
 }
 
-/// The element of an axis of `size` that stands at `position`, which may lie
-/// outside.
+/// Returns the element of an axis of `size` that appears at `position`, which
+/// may lie outside.
 static int64_t mirror(StringRef mode, int64_t position, int64_t size) {
   if (mode == "edge" || size == 1)
     return std::clamp<int64_t>(position, 0, size - 1);
@@ -309,7 +310,7 @@ static Value padByIndex(Node &node, Value input, StringRef mode,
   return input;
 }
 
-/// The padding value as an attribute of the input's element type.
+/// Returns the padding value as an attribute of the input's element type.
 static TypedAttr getPadValue(Node &node, Type type, double value) {
   if (isa<FloatType>(type))
     return node.getBuilder().getFloatAttr(type, value);
@@ -382,7 +383,7 @@ static void importPad(Node &node) {
 // Rearrangements
 //===----------------------------------------------------------------------===//
 
-/// Attribute 'blocksize' and a 4-D input; 0 after an error.
+/// Reads attribute 'blocksize' for a 4-D input; returns 0 after an error.
 static int64_t readBlockSize(Node &node, Value input) {
   int64_t block = node.getInt("blocksize", 0);
   if (input && !node.failed() &&
@@ -392,8 +393,8 @@ static int64_t readBlockSize(Node &node, Value input) {
   return input && !node.failed() ? block : 0;
 }
 
-/// Whether attribute 'mode' puts a block's place behind the channel. False
-/// after an error too.
+/// Returns whether attribute 'mode' puts the position in a block after the
+/// channel. Returns false after an error too.
 static bool readColumnsFirst(Node &node) {
   std::string mode = node.getString("mode", "DCR");
   if (mode != "DCR" && mode != "CRD")

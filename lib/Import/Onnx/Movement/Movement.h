@@ -7,7 +7,7 @@
 
 namespace mlir::hfta::onnx_import {
 
-/// `size` elements of `input` along `axis`, the first of which is `offset`.
+/// Returns `size` elements of `input` along `axis`, from `offset` on.
 Value sliceAxis(Node &node, Value input, int64_t axis, int64_t offset,
                 int64_t size);
 

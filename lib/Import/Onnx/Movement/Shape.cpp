@@ -8,7 +8,7 @@ namespace mlir::hfta::onnx_import {
 // Reshape
 //===----------------------------------------------------------------------===//
 
-/// Replaces zeros and one -1; false after an error.
+/// Replaces zeros and one -1; returns false after an error.
 static bool completeShape(Node &node, ArrayRef<int64_t> input, bool allowZero,
                           SmallVectorImpl<int64_t> &shape) {
   std::optional<size_t> open;
@@ -45,9 +45,9 @@ static bool completeShape(Node &node, ArrayRef<int64_t> input, bool allowZero,
   return true;
 }
 
-/// A file that was exported for one batch size may hold it in shapes: where
-/// the leading size is that batch and does not fit, or is followed by an open
-/// size, the model's own batch takes its place.
+/// Replaces the batch size in a shape. A file that was exported for one batch
+/// size may contain it in shapes: if the leading size is that batch and does
+/// not fit, or is followed by an open size, the model's own batch replaces it.
 static void replaceBatch(Node &node, Value input,
                          SmallVectorImpl<int64_t> &shape) {
   ModelBuilder &model = node.getModel();
@@ -203,7 +203,7 @@ static void importTile(Node &node) {
                  formatShape(shape));
     return;
   }
-  // [a, b] becomes [r, a, s, b], of which neighbours are joined.
+  // [a, b] becomes [r, a, s, b]; then neighbours are joined.
   SmallVector<int64_t> wide, joined, dimensions;
   for (auto [axis, size] : llvm::enumerate(shape)) {
     int64_t count = (*repeats)[axis];

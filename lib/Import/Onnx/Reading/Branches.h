@@ -17,9 +17,10 @@ class NodeProto;
 
 namespace mlir::hfta::onnx_import {
 
-/// The graphs that take an `If`'s place. Those inside of other operators (a
-/// Loop's body) have inputs and a meaning of their own: such a node is refused
-/// by its operator's name, and nobody looks into it.
+/// Returns the graphs that can take an `If`'s place. Graphs inside of other
+/// operators, such as a Loop's body, have inputs and a meaning of their own:
+/// such a node is refused by its operator's name, and its graphs are never
+/// read.
 SmallVector<const ::onnx::GraphProto *>
 getBranches(const ::onnx::NodeProto &node);
 
@@ -27,8 +28,8 @@ getBranches(const ::onnx::NodeProto &node);
 void forEachGraph(const ::onnx::NodeProto &node,
                   llvm::function_ref<void(const ::onnx::GraphProto &)> visit);
 
-/// All values that a node reads: its operands, and what its branches read from
-/// around them.
+/// Returns all values that a node reads: its operands, and the values from
+/// outside that its branches read.
 std::vector<std::string> getOperands(const ::onnx::NodeProto &node);
 
 } // namespace mlir::hfta::onnx_import

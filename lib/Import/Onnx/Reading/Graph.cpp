@@ -93,7 +93,7 @@ void Graph::readInitializer(const ::onnx::TensorProto &tensor, StringRef folder,
   }
 }
 
-/// Those of graphs inside of nodes are constants.
+/// Reads initializers. Those of graphs inside of nodes are constants.
 void Graph::readInitializers(StringRef folder, MLIRContext *context,
                              Reporter &reporter) {
   for (const ::onnx::TensorProto &tensor : proto->initializer())
@@ -108,8 +108,7 @@ void Graph::readInitializers(StringRef folder, MLIRContext *context,
     });
 }
 
-/// What graphs inside of nodes define has other names than what stands around
-/// them.
+/// Checks that graphs inside of nodes don't define names of values around them.
 void Graph::checkInnerNames(const llvm::StringSet<> &defined,
                             Reporter &reporter) {
   for (const NodeProto &outer : proto->node())
@@ -127,7 +126,8 @@ void Graph::checkInnerNames(const llvm::StringSet<> &defined,
     });
 }
 
-/// Every value has one definition and every operand and output has a value.
+/// Checks that every value has one definition, and every operand and output a
+/// value.
 void Graph::checkNames(Reporter &reporter) {
   llvm::StringSet<> defined;
   for (const auto &entry : initializers)
@@ -155,7 +155,7 @@ void Graph::checkNames(Reporter &reporter) {
         reporter.invalid(node, "its output '" + output +
                                    "' is already defined elsewhere");
       else if (!isPrintable(output)) {
-        // The file is damaged: what else is wrong may come of it.
+        // The file is damaged: other errors may be a consequence.
         reporter.invalid(node, "an output's name is not printable");
         return;
       }
@@ -184,8 +184,8 @@ void Graph::checkNames(Reporter &reporter) {
 // Order
 //===----------------------------------------------------------------------===//
 
-/// Names the nodes of the cycle that node `start` waits for. Of each waiting
-/// node a source waits too.
+/// Reports the nodes of the cycle that node `start` waits for. Each waiting
+/// node has a source that waits too.
 void Graph::reportCycle(int start, ArrayRef<std::vector<int>> sources,
                         ArrayRef<int> missing, Reporter &reporter) const {
   auto step = [&](int index) {
@@ -242,11 +242,11 @@ void Graph::sortNodes(Reporter &reporter) {
 }
 
 //===----------------------------------------------------------------------===//
-// What initializers are for
+// Uses of initializers
 //===----------------------------------------------------------------------===//
 
-/// A node's operands that a handler takes as settings, all of them if the node
-/// computes one; of graphs inside of it too.
+/// Adds a node's operands that a handler takes as settings, or all of them if
+/// the node computes a setting; includes the graphs inside of the node.
 void Graph::addSettings(const NodeProto &node,
                         llvm::StringSet<> &settings) const {
   StringRef type = node.op_type();
@@ -269,8 +269,8 @@ void Graph::addSettings(const NodeProto &node,
   }
 }
 
-/// Value names whose value is a setting: operands that a handler takes as
-/// such, and what these are computed from.
+/// Returns the names of values that are settings: operands that a handler takes
+/// as such, and the values that these are computed from.
 llvm::StringSet<> Graph::findSettings() const {
   llvm::StringSet<> settings;
   for (const NodeProto *node : llvm::reverse(nodes))
@@ -278,7 +278,8 @@ llvm::StringSet<> Graph::findSettings() const {
   return settings;
 }
 
-/// Value names that are a batch normalization's running mean or variance.
+/// Returns the names of values that are a batch normalization's running mean or
+/// variance.
 llvm::StringSet<> Graph::findStatistics() const {
   llvm::StringSet<> statistics;
   auto add = [&](const NodeProto &node) {
@@ -298,7 +299,7 @@ llvm::StringSet<> Graph::findStatistics() const {
 
 void Graph::classifyInitializers() {
   llvm::StringSet<> settings = findSettings(), statistics = findStatistics();
-  // The names of each initializer: its own and those that Identity gives it.
+  // The names of each initializer: its own and those from Identity nodes.
   llvm::MapVector<StringRef, std::vector<StringRef>> names;
   llvm::StringMap<StringRef> origin;
   for (const auto &tensor : proto->initializer()) {
@@ -350,7 +351,7 @@ bool Graph::build(const ModelProto &model, StringRef folder,
     return false;
   proto = &model.graph();
   readInitializers(folder, context, reporter);
-  // What else the file uses that isn't supported is told with it.
+  // All other unsupported features of the file are reported too.
   if (reporter.getFailure() == OnnxFailure::unsupported)
     for (const NodeProto &node : proto->node())
       checkOperator(node, reporter);

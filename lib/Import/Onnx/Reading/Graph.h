@@ -1,7 +1,7 @@
 //===- Graph.h - A checked ONNX graph ---------------------------*- C++ -*-===//
 //
-// What the importer knows of a file before it builds anything: nodes in an
-// order in which they can run, and what each initializer is for.
+// The importer's view of a file before it builds anything: nodes in an order in
+// which they can run, and the use of each initializer.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_IMPORT_ONNX_READING_GRAPH_H
@@ -17,37 +17,40 @@
 
 namespace mlir::hfta::onnx_import {
 
-/// What a value name that stands for an initializer becomes. Identity nodes
-/// over initializers give their names the same treatment and disappear.
+/// The meaning of a value name that stands for an initializer. Identity nodes
+/// over initializers give their names the same meaning and disappear.
 struct InitializerUse {
   enum class Kind {
     constant,   ///< known at compile time
-    number,     ///< the same, unless file or job says that it is trained
+    number,     ///< a constant, unless file or job says that it is trained
     parameter,  ///< a variable
     statistics, ///< a batch normalization's running mean or variance
   };
   Kind kind = Kind::parameter;
-  /// The variable's name; of a number the one that it would have; empty for a
-  /// constant.
+  /// The variable's name; for a number, the name that it would have; empty for
+  /// a constant.
   std::string variable;
   StringRef initializer;
 };
 
-/// Views into the ModelProto that it was made from.
+/// Views into the ModelProto that it was built from.
 struct Graph {
   const ::onnx::GraphProto *proto = nullptr;
   int64_t opset = 0;
   std::vector<const ::onnx::NodeProto *> nodes; ///< in execution order
   llvm::StringMap<FileTensor> initializers;
-  llvm::StringMap<InitializerUse> initializerUses;    ///< by value name
-  std::vector<const ::onnx::ValueInfoProto *> inputs; ///< that need a value
-  /// What the file's metadata says to be trained: names of initializers.
+  llvm::StringMap<InitializerUse> initializerUses; ///< by value name
+  /// The inputs that need a value.
+  std::vector<const ::onnx::ValueInfoProto *> inputs;
+  /// The names of the initializers that are trained according to the file's
+  /// metadata.
   std::optional<llvm::StringSet<>> parameters;
 
-  /// Checks the model and fills this; false: `reporter` has errors.
+  /// Checks the model and fills the graph. Returns false after errors, which
+  /// are in `reporter`.
   bool build(const ::onnx::ModelProto &model, StringRef folder,
              MLIRContext *context, Reporter &reporter);
-  /// Reports a node whose operator no handler takes.
+  /// Reports a node whose operator has no handler.
   void checkOperator(const ::onnx::NodeProto &node, Reporter &reporter) const;
 
 private:
@@ -73,8 +76,8 @@ private:
   llvm::StringSet<> findStatistics() const;
 };
 
-/// What an axis that the file leaves open is called: the file's symbol, or the
-/// input and the axis' number ("x.1"); empty for an axis of fixed size.
+/// Returns the name of an axis that the file leaves open: the file's symbol, or
+/// the input and the axis' number ("x.1"); empty for an axis of fixed size.
 std::string getAxisName(const ::onnx::ValueInfoProto &port, unsigned axis);
 
 /// The default domain has two names.

@@ -15,7 +15,7 @@ using ::onnx::NodeProto;
 // Names
 //===----------------------------------------------------------------------===//
 
-/// Whether `name` is `prefix` and a number.
+/// Returns whether `name` is `prefix` and a number.
 static bool isNumbered(StringRef name, StringRef prefix) {
   return name.consume_front(prefix) && !name.empty() &&
          llvm::all_of(name, llvm::isDigit);
@@ -24,7 +24,7 @@ static bool isNumbered(StringRef name, StringRef prefix) {
 bool isExporterName(StringRef name) {
   if (name.starts_with("onnx::") || name.starts_with("/"))
     return true;
-  // Constants that PyTorch lifts may stand behind their module's name.
+  // Constants that PyTorch lifts may have their module's name as a prefix.
   StringRef last = name.substr(name.rfind('.') + 1);
   return isNumbered(name, "") || isNumbered(name, "val_") ||
          isNumbered(name, "const_fold_opt__") ||
@@ -38,7 +38,7 @@ bool isExporterName(StringRef name) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// An operator that is a layer where an operand of these is an initializer.
+/// An operator that is a layer if one of these operands is an initializer.
 struct LayerOperator {
   StringLiteral name;
   uint32_t operands; ///< bit i: operand i
@@ -67,7 +67,8 @@ static const LayerOperator *findLayerOperator(const NodeProto &node) {
   return found == std::end(operators) ? nullptr : found;
 }
 
-/// Operators whose result holds the elements of operand 0 and no others.
+/// Returns whether the operator's result holds exactly the elements of operand
+/// 0.
 static bool isRearrangement(const NodeProto &node) {
   return llvm::is_contained({"Cast", "CastLike", "Expand", "Flatten",
                              "Identity", "Reshape", "Squeeze", "Transpose",
@@ -76,7 +77,7 @@ static bool isRearrangement(const NodeProto &node) {
 }
 
 namespace {
-/// Walks the nodes in their order and remembers what each value is.
+/// Visits the nodes in their order and remembers the meaning of each value.
 class LayerFinder {
 public:
   explicit LayerFinder(const Graph &graph) : graph(graph) {}
@@ -92,15 +93,16 @@ private:
 
   const Graph &graph;
   llvm::StringSet<> operands;
-  /// By value name: the initializer that the value rearranges.
+  /// The initializer that a value rearranges, by the value's name.
   llvm::StringMap<StringRef> rearranged;
-  /// Values that are a weighted sum, an instance normalization, and such a one
-  /// times a scale.
+  /// Values that are a weighted sum, an instance normalization, and an instance
+  /// normalization times a scale.
   llvm::StringSet<> products, normalized, scaled;
 };
 } // namespace
 
-/// The initializer that a value is, or rearranges; empty for any other value.
+/// Returns the initializer that a value is, or rearranges; empty for any other
+/// value.
 StringRef LayerFinder::getInitializer(StringRef value) const {
   auto known = rearranged.find(value);
   if (known != rearranged.end())
@@ -110,7 +112,8 @@ StringRef LayerFinder::getInitializer(StringRef value) const {
                                             : use->second.initializer;
 }
 
-/// Whole numbers, which are no layer's, never are one; what reads them says so.
+/// Returns false for integers, which belong to no layer. Errors in the tensor
+/// are reported where it is used.
 bool LayerFinder::isSplat(StringRef initializer, double value) const {
   const FileTensor &tensor = graph.initializers.find(initializer)->second;
   return isa<FloatType>(tensor.type.getElementType()) &&
@@ -139,8 +142,8 @@ void LayerFinder::visitLayer(const NodeProto &node,
     normalized.insert(node.output(0));
 }
 
-/// A bias added to a product; and a group normalization's scale and shift,
-/// which follow an instance normalization of the groups.
+/// Handles a bias added to a product, and a group normalization's scale and
+/// shift, which follow an instance normalization of the groups.
 void LayerFinder::visitBinary(const NodeProto &node) {
   if (node.input_size() != 2 || node.output_size() != 1)
     return;

@@ -1,4 +1,4 @@
-//===- ParameterList.cpp - What a file says is trained --------------------===//
+//===- ParameterList.cpp - The trained initializers of a file -------------===//
 //
 // An entry of the file's metadata may list the initializers that are trained.
 //===----------------------------------------------------------------------===//
@@ -14,8 +14,8 @@ static std::string quoteEntry(const Twine &message) {
   return ("metadata entry '" + kOnnxParametersKey + "' " + message).str();
 }
 
-/// What is listed is trained, so it must be an initializer that can be; says
-/// why it isn't one.
+/// Returns why the listed name can't be trained; empty if it is an initializer
+/// that can be.
 StringRef Graph::checkParameter(StringRef name) const {
   auto tensor = initializers.find(name);
   auto use = initializerUses.find(name);
@@ -28,8 +28,8 @@ StringRef Graph::checkParameter(StringRef name) const {
   return "";
 }
 
-/// Whether a JSON array holds no other one and no object. The parser calls
-/// itself for each, which a hostile file could use up the stack with.
+/// Returns whether a JSON array contains no other array and no object. The
+/// parser recurses for each, so that a hostile file could exhaust the stack.
 static bool isFlatArray(StringRef text) {
   bool isInString = false;
   for (size_t i = 1; i < text.size(); ++i) {
@@ -43,7 +43,7 @@ static bool isFlatArray(StringRef text) {
   return true;
 }
 
-/// The strings of a JSON array; nothing if the text is none.
+/// Returns the strings of a JSON array; nothing if the text is none.
 static std::optional<std::vector<std::string>> readJsonList(StringRef text) {
   if (!isFlatArray(text))
     return std::nullopt;
@@ -56,8 +56,8 @@ static std::optional<std::vector<std::string>> readJsonList(StringRef text) {
   return std::nullopt;
 }
 
-/// Names are listed one a line, or as a JSON array, which is what most tools
-/// write a list as.
+/// Reads names, one per line, or as a JSON array, in which most tools write a
+/// list.
 void Graph::readParameterList(StringRef text, Reporter &reporter) {
   Location file = reporter.getFileLocation();
   std::vector<std::string> names;

@@ -18,17 +18,17 @@ struct OpHandler {
   llvm::StringLiteral name;
   int64_t sinceVersion;
   void (*import)(Node &node);
-  /// Bit i: operand i is a setting (a shape, axes, a bound …), so an
+  /// Bit i: operand i is a setting (a shape, axes, a bound …), so that an
   /// initializer there is a constant and not a parameter.
   uint32_t settings = 0;
   /// The most operands that a node may have.
   uint32_t operands = 1;
 };
 
-/// For `operands`: as many as one likes.
+/// A value of `operands`: there is no limit.
 inline constexpr uint32_t kAnyNumber = ~0u;
 
-/// The families' tables; each in the file of its name.
+/// The tables of operator families; each is in the file of its name.
 llvm::ArrayRef<OpHandler> getElementwiseHandlers();
 llvm::ArrayRef<OpHandler> getFunctionHandlers();
 llvm::ArrayRef<OpHandler> getActivationHandlers();
@@ -47,13 +47,13 @@ llvm::ArrayRef<OpHandler> getResizeHandlers();
 llvm::ArrayRef<OpHandler> getCumSumHandlers();
 llvm::ArrayRef<OpHandler> getTopKHandlers();
 
-/// All handlers, by name, then version.
+/// Returns all handlers, by name, then version.
 llvm::ArrayRef<OpHandler> getHandlers();
 
-/// The handler for `name` in operator set `opset`, or null.
+/// Returns the handler for `name` in operator set `opset`, or null.
 const OpHandler *findHandler(llvm::StringRef name, int64_t opset);
 
-/// The operator set that first has a handler for `name`, 0 if none has.
+/// Returns the operator set that first has a handler for `name`, 0 if none has.
 int64_t getFirstVersion(llvm::StringRef name);
 
 } // namespace mlir::hfta::onnx_import

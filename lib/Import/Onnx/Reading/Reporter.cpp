@@ -15,7 +15,7 @@ bool isPrintable(StringRef text) {
          });
 }
 
-/// A file's texts must not look like lines of ours.
+/// Makes a text from the file printable, so that it can't imitate our messages.
 static std::string makePrintable(StringRef text) {
   if (isPrintable(text))
     return text.str();

@@ -9,30 +9,32 @@
 
 namespace mlir::hfta::onnx_import {
 
-/// Reports errors at places of one file and remembers their kind.
-/// Whether a text is UTF-8 without control characters.
+/// Returns whether a text is UTF-8 without control characters.
 bool isPrintable(StringRef text);
 
+/// Reports errors at places of one file and remembers their kind.
 class Reporter {
 public:
   Reporter(StringRef path, MLIRContext *context)
       : file(FileLineColLoc::get(context, path, 0, 0)) {}
 
   Location getFileLocation() const { return file; }
-  /// A place called `name` in the file.
+  /// Returns a location called `name` in the file.
   Location getLocation(StringRef name) const;
-  /// The node's name, or its first output's.
+  /// Returns the node's name, or that of its first output.
   static StringRef getNodeName(const ::onnx::NodeProto &node);
 
-  /// The file, or what is bound to it, is wrong.
+  /// Reports that the file, or what is bound to it, is wrong.
   void invalid(Location location, const Twine &message);
   void unsupported(Location location, const Twine &message);
-  /// The same, the message beginning with the node's name and kind.
+  /// Reports an error of a node; the message begins with the node's name and
+  /// kind.
   void invalid(const ::onnx::NodeProto &node, const Twine &message);
   void unsupported(const ::onnx::NodeProto &node, const Twine &message);
 
   bool hasErrors() const { return failureKind != OnnxFailure::none; }
-  /// Wrong input outweighs what is unsupported.
+  /// Returns the kind of failure: invalid input takes precedence over
+  /// unsupported features.
   OnnxFailure getFailure() const { return failureKind; }
 
 private:

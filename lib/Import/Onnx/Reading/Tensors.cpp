@@ -62,7 +62,7 @@ std::string getElementTypeName(int64_t number) {
     return llvm::StringRef(TensorProto::DataType_Name(
                                static_cast<TensorProto::DataType>(number)))
         .lower();
-  // Later than the protobuf schema that Hfta is built with.
+  // These types are newer than the protobuf schema that Hfta is built with.
   static constexpr StringLiteral kLater[] = {
       "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
       "uint4",        "int4",           "float4e2m1", "float8e8m0",
@@ -75,7 +75,7 @@ std::string getElementTypeName(int64_t number) {
 }
 
 std::optional<int64_t> countElements(ArrayRef<int64_t> shape) {
-  // As in the job language.
+  // The limit of the job language.
   constexpr int64_t kMostElements = int64_t(1) << 36;
   if (shape.size() > kMostAxes)
     return std::nullopt;
@@ -116,7 +116,7 @@ static LogicalResult fail(TensorError &error, const Twine &message,
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// Packs `field`'s entries, each cut to the element's bytes.
+/// Packs `field`'s entries, each truncated to the bytes of an element.
 template <typename Element, typename Field>
 static FileTensor pack(RankedTensorType type, const Field &field) {
   auto storage = std::make_shared<std::vector<Element>>();
@@ -156,7 +156,7 @@ static FileTensor readFields(const TensorProto &proto, RankedTensorType type) {
   }
 }
 
-/// Whether `path` has no way out of the folder that it is relative to.
+/// Returns whether `path` stays in the folder that it is relative to.
 static bool staysInside(StringRef path) {
   if (path.empty() || !isPrintable(path) || llvm::sys::path::is_absolute(path))
     return false;
@@ -165,7 +165,7 @@ static bool staysInside(StringRef path) {
                        [](StringRef part) { return part == ".."; });
 }
 
-/// Where external data lies.
+/// The place of external data.
 namespace {
 struct ExternalData {
   std::string location;
