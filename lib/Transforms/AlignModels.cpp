@@ -1,4 +1,4 @@
-//===- AlignModels.cpp - What graphs have in common -----------------------===//
+//===- AlignModels.cpp - Correspondence of graphs -------------------------===//
 
 #include "AlignModels.h"
 
@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// How far around an op its neighbourhood is looked at.
+/// The radius of the neighbourhood around an op that is compared, in steps.
 static constexpr size_t kRounds = 6;
 
 //===----------------------------------------------------------------------===//
@@ -17,7 +17,7 @@ static constexpr size_t kRounds = 6;
 SmallVector<std::pair<size_t, size_t>>
 hfta::alignSequences(size_t first, size_t second,
                      llvm::function_ref<uint32_t(size_t, size_t)> score) {
-  // best[i][j]: of the pairs from i and j on.
+  // best[i][j] is the greatest sum of scores of pairs from i and j on.
   size_t width = second + 1;
   std::vector<uint32_t> best((first + 1) * width, 0);
   for (size_t i = first; i-- > 0;)
@@ -47,15 +47,15 @@ hfta::alignSequences(size_t first, size_t second,
 
 namespace {
 
-/// One block's ops. Hashes of each op's neighbourhood: round 0 is of the op
-/// alone, each further one of one step further, towards operands and to users.
+/// The ops of one block, with hashes of each op's neighbourhood: round 0 covers
+/// the op alone, each further round one more step towards operands and users.
 class LabeledBlock {
 public:
   LabeledBlock(Block *block, size_t number,
                llvm::function_ref<bool(StringRef)> isCommon);
 
   SmallVector<Operation *> ops;
-  /// Rounds 0 to kRounds of each op.
+  /// The hashes of each op in rounds 0 to kRounds.
   std::vector<std::array<uint64_t, kRounds + 1>> operands, users;
 
 private:
@@ -91,7 +91,8 @@ LabeledBlock::LabeledBlock(Block *block, size_t number,
     }
 }
 
-/// Equal for ops that may correspond. Constants of one type may differ.
+/// Returns a hash that is equal for ops that may correspond. Constants of one
+/// type may differ.
 uint64_t
 LabeledBlock::getSignature(Operation *op, size_t number,
                            llvm::function_ref<bool(StringRef)> isCommon) {
@@ -126,7 +127,7 @@ uint64_t LabeledBlock::hashOperands(size_t index, size_t round) {
 }
 
 uint64_t LabeledBlock::hashUsers(size_t index, size_t round) {
-  // In no order: uses have none.
+  // The sum is independent of the order, as uses have none.
   uint64_t sum = 0;
   for (OpResult result : ops[index]->getResults())
     for (OpOperand &use : result.getUses()) {
@@ -137,7 +138,7 @@ uint64_t LabeledBlock::hashUsers(size_t index, size_t round) {
   return hashOf(users[index][round], sum);
 }
 
-/// 0 for ops that can't correspond.
+/// Returns a score; 0 for ops that can't correspond.
 static uint32_t getLikeness(const LabeledBlock &first, size_t i,
                             const LabeledBlock &second, size_t j) {
   if (first.operands[i][0] != second.operands[j][0])
@@ -150,7 +151,7 @@ static uint32_t getLikeness(const LabeledBlock &first, size_t i,
   return likeness;
 }
 
-/// What correspond at both ends, one by one, needs no search.
+/// Pairs ops that correspond one by one at both ends, which needs no search.
 static SmallVector<std::pair<size_t, size_t>>
 alignOps(const LabeledBlock &first, const LabeledBlock &second) {
   size_t n = first.ops.size(), m = second.ops.size();
@@ -173,7 +174,7 @@ alignOps(const LabeledBlock &first, const LabeledBlock &second) {
   return pairs;
 }
 
-/// Whether the ops can be made one.
+/// Whether the ops can become one op.
 static bool areFusable(ArrayRef<Operation *> ops) {
   Operation *first = ops.front();
   if (isa<ReadOp, WriteOp, ConstantOp>(first))

@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// How many of the reductions that come next are looked at.
+/// The number of following reductions that are examined.
 static constexpr size_t kNeighbours = 16;
 
 static int64_t countElements(Value value) {
@@ -24,8 +24,8 @@ Value hfta::getSummed(Operation *op) {
   return Value();
 }
 
-/// The large tensors that a reduction's terms are made of, as far as ops lead
-/// to them that nothing else needs.
+/// Finds the large tensors that a reduction's terms are computed from, by way
+/// of ops whose results nothing else uses.
 static SmallPtrSet<const void *, 4> findTerms(Value summed) {
   SmallPtrSet<const void *, 4> terms, seen;
   SmallVector<Value> left = {summed};
@@ -79,8 +79,8 @@ bool hfta::areSmallAndAlike(Operation *one, Operation *other) {
 }
 
 namespace {
-/// A task's ops in their order, while some are moved behind others. (The block
-/// itself numbers all of its ops anew after each move.)
+/// A task's ops in their order, while some are moved to after others. (The
+/// block itself renumbers all of its ops after each move.)
 class MovedOrder {
 public:
   explicit MovedOrder(Block &block) {
@@ -90,7 +90,7 @@ public:
   bool isBefore(Operation *a, Operation *b) const {
     return places.lookup(a) < places.lookup(b);
   }
-  /// Behind what has been moved behind `other` before.
+  /// Moves an op to after `other` and after the ops moved there before.
   void moveBehind(Operation *op, Operation *other) {
     Operation *&last = lastBehind.try_emplace(other, other).first->second;
     op->moveAfter(last);
@@ -105,8 +105,9 @@ private:
 };
 } // namespace
 
-/// What uses a sum before another one is made, in the task's order; fails where
-/// that one needs it, or where a large value would have to wait.
+/// Finds the ops that use a sum before `other` is computed, in the task's
+/// order; fails where `other` needs the sum, or where a large value would have
+/// to wait.
 static FailureOr<SmallVector<Operation *>>
 findWaiting(Operation *sum, Operation *other, const MovedOrder &order) {
   int64_t most = countElements(sum->getResult(0));

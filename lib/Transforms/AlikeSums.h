@@ -1,8 +1,8 @@
 //===- AlikeSums.h - Reductions that read the same tensor -------*- C++ -*-===//
 //
-// What one kernel computes of a tensor is read once. Both sums that a batch
-// norm's backward needs are such: of the gradient, and of its products with
-// what was normalized.
+// Terms that one kernel adds up to several sums are read once. The two sums of
+// a batch norm's backward are an example: the sum of the gradient, and the sum
+// of its products with the normalized values.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_TRANSFORMS_ALIKESUMS_H
@@ -13,20 +13,22 @@
 
 namespace mlir::hfta {
 
-/// What a reduction, also one of parts, adds up; NULL for other ops.
+/// Returns the value that a reduction, also one by parts, adds up; NULL for
+/// other ops.
 Value getSummed(Operation *op);
 
-/// Whether reductions go through the same elements in the same order, and read
-/// the same ones of a large tensor.
+/// Whether two reductions visit the same elements in the same order, and both
+/// read some large tensor.
 bool readAlike(Operation *one, Operation *other);
 
-/// Whether reductions of small tensors have as many sums of as many terms each,
-/// which threads can add up one after the other.
+/// Whether two reductions of small tensors have equally many sums of equally
+/// many terms, so that threads can compute one after the other.
 bool areSmallAndAlike(Operation *one, Operation *other);
 
-/// Moves what uses such a reduction behind the last of those that are alike,
-/// where it can wait: then nothing between them keeps them apart. Of a task
-/// whose writes come last: nothing is moved past a write.
+/// Moves the ops that use such a reduction to after the last one that is alike,
+/// where they can wait: then no op between the reductions keeps them in
+/// different kernels. The task's writes must come last, as nothing is moved
+/// past a write.
 void gatherSums(func::FuncOp task);
 
 } // namespace mlir::hfta

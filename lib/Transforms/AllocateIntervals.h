@@ -1,4 +1,4 @@
-//===- AllocateIntervals.h - Offsets of what lives for a while --*- C++ -*-===//
+//===- AllocateIntervals.h - Offsets by live intervals ----------*- C++ -*-===//
 
 #ifndef HFTA_LIB_TRANSFORMS_ALLOCATEINTERVALS_H
 #define HFTA_LIB_TRANSFORMS_ALLOCATEINTERVALS_H
@@ -9,7 +9,8 @@
 
 namespace mlir::hfta {
 
-/// Memory of `bytes` that is in use from `first` to `last`, both included.
+/// A block of memory of `bytes` that is in use from `first` to `last`, both
+/// included.
 struct LiveInterval {
   int64_t bytes = 0, first = 0, last = 0;
   int64_t offset = -1; ///< found by allocateIntervals
@@ -17,10 +18,10 @@ struct LiveInterval {
 
 /// Gives each interval an offset such that no two overlap that are in use at
 /// the same time: largest first, each at the lowest offset that is free while
-/// it lives. Offsets are sums of the intervals' bytes, and so multiples of what
-/// these are multiples of. Returns the bytes needed.
-/// Source: Pisarchyk and Lee, "Efficient memory management for deep neural net
-/// inference", 2020 ("greedy by size for offset calculation").
+/// it lives. Offsets are sums of the intervals' bytes, and so multiples of any
+/// common divisor of these. Returns the bytes needed. Source: Pisarchyk and
+/// Lee, "Efficient memory management for deep neural net inference", 2020
+/// ("greedy by size for offset calculation").
 int64_t allocateIntervals(llvm::ArrayRef<LiveInterval *> intervals);
 
 } // namespace mlir::hfta

@@ -1,9 +1,9 @@
 //===- ApplyPrecision.cpp - The job's five types on its models ------------===//
 //
-// What adds up many terms is surrounded by casts: its operands are widened to
-// the type that the job accumulates in, its results are rounded to the compute
-// type. Derivatives and decompositions of such ops follow, for they work in the
-// types of what they are given.
+// An op that adds up many terms is surrounded by casts: its operands are
+// widened to the type that the job accumulates in, its results are rounded to
+// the compute type. Derivatives and decompositions of such ops follow, for they
+// work in the types of their operands.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Settings.h"
@@ -21,7 +21,7 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 namespace {
-/// Puts the casts of one function.
+/// Inserts the casts in one function.
 class SumTypes {
 public:
   SumTypes(func::FuncOp function, FloatType compute, FloatType accumulate)
@@ -37,8 +37,9 @@ public:
       convert(op);
   }
 
-  /// The losses, their weights and the metric are added up by what is built of
-  /// the model, in the type that they are returned in.
+  /// Widens the returned losses, their weights and the metric: the ops that are
+  /// built on the model later add these up in the type that they are returned
+  /// in.
   void applyToResults() {
     for (OpOperand &result :
          function.getBody().front().getTerminator()->getOpOperands())
@@ -49,13 +50,14 @@ public:
   }
 
 private:
-  /// A repeated constant has no gradient, whose terms would be added up.
+  /// Whether the op repeats a constant: that has no gradient, whose terms would
+  /// be added up.
   static bool isOfConstants(Operation *op) {
     return isa<BroadcastOp>(op) &&
            op->getOperand(0).getDefiningOp<ConstantOp>();
   }
-  /// An addition whose result is nothing but a term of another one: together
-  /// they are a sum of several operands.
+  /// Whether an addition's result is used as a term of another addition alone:
+  /// together they are one sum of several operands.
   static bool isTerm(Operation *op) {
     return isa_and_nonnull<AddOp>(op) && op->hasOneUse() &&
            isa<AddOp>(*op->user_begin());
@@ -70,8 +72,8 @@ private:
     return getElementTypeOrSelf(value.getType()) == compute;
   }
 
-  /// A value is widened once, where it is defined, for all that add it up: so
-  /// a parameter's gradient is that of one value.
+  /// Widens a value once, where it is defined, for all ops that add it up: so a
+  /// parameter's gradient is that of one value.
   void widen(OpOperand &operand) {
     if (!isComputed(operand.get()))
       return;
@@ -94,7 +96,7 @@ private:
       auto type = cast<RankedTensorType>(result.getType());
       result.setType(RankedTensorType::get(type.getShape(), accumulate,
                                            type.getEncoding()));
-      // What adds it up is widened, too.
+      // An op that adds up this result is widened, too.
       if (result.use_empty() || isTerm(op))
         continue;
       Value narrow = CastOp::create(builder, op->getLoc(), result, compute);
@@ -108,8 +110,8 @@ private:
   DenseMap<Value, Value> widened;
 };
 
-/// Notes on a model's products, of what is computed of data beforehand, too,
-/// what they multiply.
+/// Notes on a model's products, including those computed from data in advance,
+/// the type that they multiply in.
 void markProducts(ModelOp model, StringRef type) {
   auto multiply = TypeAttr::get(getFactorType(model.getContext(), type));
   model.walk([&](Operation *op) {

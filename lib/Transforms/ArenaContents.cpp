@@ -1,4 +1,4 @@
-//===- ArenaContents.cpp - What lies where in the arena -------------------===//
+//===- ArenaContents.cpp - The contents of the arena ----------------------===//
 
 #include "ArenaContents.h"
 
@@ -18,7 +18,8 @@ std::optional<ArenaContents::Range> ArenaContents::find(Place place) const {
                                 : std::optional(known->second.range);
 }
 
-/// Places are given anew only once the segment that had them has been dropped.
+/// Checks that bytes of the arena are given to a segment only once the one that
+/// had them has been dropped.
 LogicalResult ArenaContents::checkFree(FetchOp fetch, Range range) const {
   for (const auto &[place, window] : windows)
     if (window.range.begin < range.end && range.begin < window.range.end)
@@ -82,7 +83,8 @@ LogicalResult ArenaContents::drop(DropOp drop, ArrayRef<int64_t> instances) {
   return success();
 }
 
-/// What a task reads of what it writes, too, it may have written before.
+/// Checks a task's use. If the task also writes the segment, it may read what
+/// it has itself written before.
 LogicalResult ArenaContents::use(RunOp run, TaskOp task, Place place,
                                  bool writes) {
   auto window = windows.find(place);

@@ -1,8 +1,8 @@
-//===- ArenaContents.h - What lies where in the arena -----------*- C++ -*-===//
+//===- ArenaContents.h - The contents of the arena --------------*- C++ -*-===//
 //
-// Follows a schedule's transfers, where its commands are followed in the host's
-// order: which instances of segments have a place in the arena, whether what
-// they hold is in the store too, and what the store has.
+// Follows a schedule's transfers in the host's order of commands: which
+// instances of segments have a place in the arena, whether their contents are
+// in the store too, and what else the store has.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_TRANSFORMS_ARENACONTENTS_H
@@ -26,21 +26,21 @@ public:
 
   explicit ArenaContents(ArrayAttr segments) : segments(segments) {}
 
-  /// Each gives an error where a segment isn't where the command supposes it,
-  /// or where what it holds would be lost, or isn't there.
+  /// Each gives an error where a segment isn't where the command expects it,
+  /// where its contents would be lost, or where it has none yet.
   LogicalResult fetch(FetchOp fetch, ArrayRef<int64_t> instances);
   LogicalResult evict(EvictOp evict, ArrayRef<int64_t> instances);
   LogicalResult drop(DropOp drop, ArrayRef<int64_t> instances);
-  /// Of a segment that the task reads, or writes.
+  /// Checks a segment that the task reads, or writes.
   LogicalResult use(RunOp run, TaskOp task, Place place, bool writes);
-  /// Of what holds groups' sums.
+  /// Checks a segment that holds groups' sums.
   LogicalResult addUp(AllReduceOp reduce, Place place);
-  /// At the end of a call nothing has a place but what lies there for a turn of
-  /// several steps, and the next call finds in the store what lives on from
-  /// call to call, alone.
+  /// Checks that at the end of a call nothing has a place, except for segments
+  /// that stay there during a turn of several steps, and that the store has all
+  /// state that the next call needs, and nothing else.
   LogicalResult finishCall(ScheduleOp schedule);
 
-  /// Where an instance lies; nothing if it has no place.
+  /// Returns where an instance lies; nothing if it has no place.
   std::optional<Range> find(Place place) const;
   bool isResident(int64_t segment) const {
     return cast<SegmentAttr>(segments[segment]).isResident();
@@ -49,18 +49,18 @@ public:
 private:
   struct Window {
     Range range;
-    bool isDefined; ///< holds something
-    bool isDirty;   ///< that the store hasn't
+    bool isDefined; ///< whether it holds anything
+    bool isDirty;   ///< whether the store lacks its contents
   };
 
   LogicalResult checkFree(FetchOp fetch, Range range) const;
-  /// Whether what a segment holds lives on from call to call.
+  /// Whether a segment's contents live on from call to call.
   bool isState(int64_t segment) const;
 
   ArrayAttr segments;
   std::map<Place, Window> windows;
-  std::set<Place> stored; ///< in this call, of what lives within one
-  std::set<Place> ofTurn; ///< what the beginning of a turn has fetched
+  std::set<Place> stored; ///< in this call, where contents live within one
+  std::set<Place> ofTurn; ///< fetched when the turn began
 };
 
 } // namespace mlir::hfta

@@ -1,4 +1,4 @@
-//===- ArenaPlan.cpp - When segments lie in the arena, and where ----------===//
+//===- ArenaPlan.cpp - Times and places of segments in the arena ----------===//
 
 #include "ArenaPlan.h"
 
@@ -7,27 +7,27 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Positions that a fetch may begin before its use, and that an eviction may
-/// take behind it: more than a few hide no more, and crowd out what is used
-/// sooner.
+/// The most positions that a fetch may begin before its use, and that an
+/// eviction may take after it: more than a few hide no more latency, but crowd
+/// out segments that are used sooner.
 static constexpr int64_t kMostTime = 4;
 
 namespace {
 
-/// A run of a segment's uses between which it stays in the arena.
+/// A run of a segment's uses, during which it stays in the arena.
 struct Stay {
   const ArenaSegment *segment;
-  size_t begin, end;     ///< of the segment's uses
+  size_t begin, end;     ///< a range of the segment's uses
   int64_t ahead = 0;     ///< positions between the fetch and the first use
-  int64_t behind = 0;    ///< positions that an eviction has after the last
-  bool isMerged = false; ///< into the one before it
+  int64_t behind = 0;    ///< positions that an eviction has after the last use
+  bool isMerged = false; ///< joined with the stay before it
   int64_t getFirst() const { return segment->uses[begin].position; }
   int64_t getLast() const { return segment->uses[end - 1].position; }
   bool isWritten() const {
     return llvm::any_of(llvm::ArrayRef(segment->uses).slice(begin, end - begin),
                         [](const ArenaUse &use) { return use.writes; });
   }
-  /// Of uses in certain steps; empty if some are in others.
+  /// Returns the period of its uses, if all have the same; else empty.
   StringRef getPeriod() const {
     StringRef period = segment->uses[begin].period;
     for (size_t i = begin; i < end; ++i)
@@ -35,7 +35,8 @@ struct Stay {
         return {};
     return period;
   }
-  /// What nothing reads any more isn't kept.
+  /// Whether it is written to the store at its end: not if nothing reads it
+  /// later.
   bool evicts() const {
     return segment->isSpilled && isWritten() &&
            (segment->isState || end < segment->uses.size());
@@ -69,7 +70,8 @@ public:
   }
 
 private:
-  /// Of what isn't stored one stay has all uses.
+  /// Adds a stay for each use; a segment that isn't stored has one for all
+  /// uses.
   void addStays(const ArenaSegment &segment) {
     size_t count = segment.uses.size();
     for (size_t i = 0; i < count; ++i) {
@@ -80,7 +82,7 @@ private:
   }
 
   /// Whether the fetch may begin a position earlier: not before the segment's
-  /// uses that come before.
+  /// preceding uses.
   bool canFetchAhead(const Stay &stay) const {
     const Stay *before = &stay;
     do {
@@ -120,8 +122,9 @@ private:
     stay.behind = stay.evicts() ? 1 : 0;
   }
 
-  /// Takes transfers their time, the largest first, until all fits: tasks wait
-  /// for these then. Some have been in vain and get it back.
+  /// Withdraws the time of transfers, the largest first, until everything fits:
+  /// tasks wait for such transfers then. Where that turns out to be
+  /// unnecessary, they get their time back.
   void withdrawTime() {
     SmallVector<Stay *> bySize;
     for (Stay &stay : stays)
@@ -142,7 +145,8 @@ private:
     }
   }
 
-  /// Joins the first two stays of what is to be held, the smallest first.
+  /// Joins the first two stays of segments that should be held, the smallest
+  /// first.
   void holdWished() {
     SmallVector<size_t> gaps;
     for (size_t i = 0; i + 1 < stays.size(); ++i)
@@ -165,9 +169,9 @@ private:
     llvm::erase_if(stays, [](const Stay &stay) { return stay.isMerged; });
   }
 
-  /// Joins neighbouring stays of a segment, of the same steps, where both
-  /// transfers between them can be spared, those first that keep the fewest
-  /// bytes for the shortest time for each byte that isn't moved.
+  /// Joins neighbouring stays of a segment, in the same steps, which saves both
+  /// transfers between them. Those come first that occupy the fewest bytes for
+  /// the shortest time per byte that isn't moved.
   void keepBetweenUses() {
     SmallVector<size_t> gaps;
     for (size_t i = 0; i + 1 < stays.size(); ++i)
@@ -182,8 +186,8 @@ private:
     joinWhereItFits(gaps);
   }
 
-  /// Stay `gap` and the one behind it become one, in the place of the first of
-  /// all that were joined with it.
+  /// Joins stay `gap` and the one after it, in the place of the first of all
+  /// that were already joined with it.
   void join(size_t gap) {
     size_t first = gap;
     while (stays[first].isMerged)
@@ -195,8 +199,8 @@ private:
     next.isMerged = true;
   }
 
-  /// A position more for each transfer, then another one. What has been joined
-  /// may have none yet behind it.
+  /// Gives each transfer one more position, in several rounds. A stay that has
+  /// been joined may have no position for its eviction yet.
   void giveMoreTime() {
     for (int64_t time = 0; time < kMostTime; ++time)
       for (Stay &stay : stays) {
@@ -228,7 +232,7 @@ private:
     return plan;
   }
 
-  SmallVector<Stay> stays; ///< of each segment in a row
+  SmallVector<Stay> stays; ///< grouped by segment
   int64_t capacity;
 };
 

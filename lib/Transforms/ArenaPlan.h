@@ -1,7 +1,7 @@
-//===- ArenaPlan.h - When segments lie in the arena, and where --*- C++ -*-===//
+//===- ArenaPlan.h - Times and places of segments in the arena --*- C++ -*-===//
 //
 // The arena is one region of memory that a schedule hands out to segments that
-// needn't be in memory all the time. What uses them is a sequence of positions:
+// needn't be in memory all the time. Their uses are at positions of a sequence:
 // tasks, or loops of tasks, in the order in which they run. A segment lies in
 // the arena in *windows*, each from before its first use to after its last one.
 //===----------------------------------------------------------------------===//
@@ -14,11 +14,11 @@
 
 namespace mlir::hfta {
 
-/// What runs at one position with a segment.
+/// The use of a segment at one position.
 struct ArenaUse {
   int64_t position;
   bool reads, writes;
-  /// The hyper-parameter that says in which steps it takes place, for some
+  /// The hyper-parameter that says in which steps the use takes place, for some
   /// copies; empty: in all.
   StringRef period = {};
 };
@@ -27,43 +27,44 @@ struct ArenaUse {
 struct ArenaSegment {
   int64_t number; ///< in the module's table
   int64_t bytes;  ///< in the arena: of all instances and of a turn's copies
-  /// Whether it is in the store while it isn't here; else it is here from its
-  /// first use to its last one.
+  /// Whether the store keeps it while it isn't in the arena; else it is in the
+  /// arena from its first use to its last one.
   bool isSpilled;
-  /// Whether what it holds is needed by other calls: parameters, not
+  /// Whether other calls need its contents: true for parameters, not for
   /// activations.
   bool isState;
-  /// Whether it is to stay between its first two uses, if there is room for it.
+  /// Whether it should stay between its first two uses, if there is room for
+  /// it.
   bool isHeld;
-  /// What it holds at its first use, where no call before has left something.
+  /// Its contents at its first use, if no earlier call has left any.
   Contents initial;
-  SmallVector<ArenaUse> uses; ///< by position, each once
+  SmallVector<ArenaUse> uses; ///< in order of position, each once
 };
 
-/// A time in which a segment lies at one place.
+/// A time during which a segment lies at one place.
 struct ArenaWindow {
   int64_t segment;     ///< in the module's table
   int64_t first, last; ///< positions that use it
-  Contents contents;   ///< what it begins with
+  Contents contents;   ///< at its begin
   bool evicts;         ///< whether it is written to the store at its end
-  StringRef period;    ///< of all its uses
-  /// Positions in which the place is the window's: transfers have some time
-  /// before and behind the uses.
+  StringRef period;    ///< if all its uses have the same
+  /// The positions during which the place is reserved: transfers have some time
+  /// before and after the uses.
   LiveInterval interval;
 };
 
 struct ArenaPlan {
-  SmallVector<ArenaWindow> windows; ///< by their intervals' begin
-  int64_t bytes = 0;                ///< of the arena
-  /// The first position at which most bytes are in use.
+  SmallVector<ArenaWindow> windows; ///< in order of their intervals' begin
+  int64_t bytes = 0;                ///< the arena's size
+  /// Returns the first position at which most bytes are in use.
   int64_t findFullest() const;
 };
 
-/// Windows for all uses within `capacity` bytes. What is to be held is, where
-/// that fits. Each transfer is given the time of one position at least, where
-/// that fits, then as much as fits; what is used again soon stays where it is
-/// rather than that. If nothing fits, a
-/// plan with the least that was found: its `bytes` tell how much.
+/// Plans windows for all uses within `capacity` bytes. Segments that should be
+/// held are, where that fits. Each transfer is given at least the time of one
+/// position, where that fits, then as much as fits; but before that, segments
+/// that are used again soon stay where they are. If nothing fits, returns the
+/// plan with the fewest bytes that was found, as its `bytes` show.
 ArenaPlan planArena(ArrayRef<ArenaSegment> segments, int64_t capacity);
 
 } // namespace mlir::hfta

@@ -1,4 +1,4 @@
-//===- AssignLayouts.cpp - In which order activations are stored ----------===//
+//===- AssignLayouts.cpp - The order in which activations are stored ------===//
 
 #include "LayoutClasses.h"
 
@@ -25,8 +25,8 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// Builds a kernel's body again with values of chosen classes in the order in
-/// which they are stored.
+/// Rebuilds a kernel's body with values of chosen classes in the order in which
+/// they are stored.
 class BodyRewriter {
 public:
   BodyRewriter(OpBuilder &builder, const LayoutClasses &classes)
@@ -36,7 +36,8 @@ public:
     (isStored ? stored : logical)[old] = argument;
   }
   void rewrite(Operation &op);
-  /// The value of an op that was rewritten, in either order.
+  /// Returns the value of an op that was rewritten, in its logical order or as
+  /// it is stored.
   Value getLogical(Value old);
   Value getStored(Value old);
 
@@ -46,7 +47,7 @@ private:
   bool rewriteReduce(Operation &op);
   bool rewritePartSums(Operation &op);
   void cloneLogical(Operation &op);
-  /// The value in one order, transposed from the other one if need be.
+  /// Returns the value in one order, transposed from the other one if need be.
   Value get(Value old, DenseMap<Value, Value> &wanted,
             const DenseMap<Value, Value> &other,
             SmallVector<int64_t> (*getPermutation)(size_t rank));
@@ -112,7 +113,7 @@ bool BodyRewriter::rewriteBroadcast(Operation &op) {
   return true;
 }
 
-/// The reduced axes are combined in their stored order.
+/// Rewrites a reduction. The reduced axes are combined in their stored order.
 bool BodyRewriter::rewriteReduce(Operation &op) {
   auto reduce = dyn_cast<ReduceOp>(op);
   if (!reduce || !classes.isChannelsLast(reduce.getInput()))
@@ -140,7 +141,7 @@ bool BodyRewriter::rewriteReduce(Operation &op) {
   return true;
 }
 
-/// Where rows have the same numbers in both orders.
+/// Rewrites sums of parts, where rows are numbered alike in both orders.
 bool BodyRewriter::rewritePartSums(Operation &op) {
   auto sums = dyn_cast<PartSumsOp>(op);
   if (!sums || !classes.isChannelsLast(sums.getInput()))
@@ -189,7 +190,7 @@ public:
   void rewrite();
 
 private:
-  /// In which orders a kernel gives a result.
+  /// A result of a kernel, and the orders in which the kernel yields it.
   struct Result {
     Value old;
     bool isStored, isPlain;
@@ -212,7 +213,7 @@ private:
 } // namespace
 
 /// Whether a use works with channels last: kernels do, stacks of such values,
-/// and writes to variables that are stored so.
+/// and writes to variables that are stored in this order.
 bool TaskRewriter::takesStored(OpOperand &use) {
   if (isa<StackOp, UnstackOp>(use.getOwner())) {
     Value result = use.getOwner()->getResult(0);
@@ -246,14 +247,15 @@ void TaskRewriter::rewriteRead(ReadOp read) {
     store(read.getResult());
 }
 
-/// A stack of copies, or one of them, is stored as they are.
+/// Rewrites a stack of copies, or one copy of a stack: it is stored as they
+/// are.
 void TaskRewriter::rewriteCarrier(Operation *op) {
   Value result = op->getResult(0);
   if (classes.isChannelsLast(result) && classes.isCarried(result))
     store(result);
 }
 
-/// Views of the value need it in its logical order.
+/// Stores the value with channels last. Views of it need its logical order.
 void TaskRewriter::store(Value value) {
   Operation *op = value.getDefiningOp();
   RankedTensorType type = getTensorType(value);

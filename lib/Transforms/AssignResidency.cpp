@@ -1,4 +1,4 @@
-//===- AssignResidency.cpp - What stays in memory, what comes and goes ----===//
+//===- AssignResidency.cpp - Variables that stay in memory, or don't ------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
@@ -15,13 +15,14 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// What a block needs lies elsewhere while other blocks are computed: its
-/// parameters and the optimizer's state in the store, which keeps them from
-/// step to step, unless a plan has them stay; what forward leaves for backward,
-/// unless its op has it spilled, and gradients, which the update takes at once
-/// unless it waits for those of all blocks, nowhere else. What belongs to no
-/// block, what is small, and what other stages read, stays. A preconditioner's
-/// factors and inverses are as the optimizer's state, its moments as gradients.
+/// Decides where a block's values are while other blocks are computed. Its
+/// parameters and the optimizer's state are spilled: the store keeps them from
+/// step to step, unless a plan lets them stay. Values that forward leaves for
+/// backward have no place then, unless their op has them spilled; neither have
+/// gradients, which the update takes at once unless it waits for those of all
+/// blocks. Values of no block, small ones, and those that other stages read
+/// stay in memory. A preconditioner's factors and inverses are treated as the
+/// optimizer's state, its moments as gradients.
 static Residency getResidency(VariableOp variable, const Job &job,
                               MemoryPlanAttr plan) {
   auto block = static_cast<int64_t>(variable.getBlock());
@@ -42,7 +43,8 @@ static Residency getResidency(VariableOp variable, const Job &job,
     return spills && updatesAtLast && (!plan || plan.spillsGradients(block))
                ? Residency::spilled
                : Residency::transient;
-  case Role::moment: // what all copies share is added to outside of turns
+  case Role::moment: // moments that all copies share are added to outside of
+                     // turns
     return isArrayed(variable.getTensorType()) ? Residency::transient
                                                : Residency::resident;
   case Role::saved:
@@ -65,7 +67,7 @@ static Residency getResidency(VariableOp variable, const Job &job,
   llvm_unreachable("all roles are above");
 }
 
-/// What a budget of memory can't be planned with.
+/// Reports settings that can't be combined with a memory budget.
 static LogicalResult checkBudget(ModuleOp module, const Job &job) {
   auto refuse = [&](StringRef what) {
     return module.emitError("a budget of memory isn't planned with ") << what;

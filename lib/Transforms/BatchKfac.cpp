@@ -1,8 +1,8 @@
 //===- BatchKfac.cpp - Matrices of one size, inverted together ------------===//
 //
 // Small matrices fill the lanes of vectors, and larger ones keep all threads
-// busy, if there are many of them: those of one size in a task become one op.
-// What an op gives for a matrix depends on nothing of the others, so that no
+// busy, if there are many of them: in a task, matrices of one size are handled
+// by one op. An op's result for one matrix doesn't depend on the others, so no
 // bit changes.
 //===----------------------------------------------------------------------===//
 
@@ -20,12 +20,12 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// What ops that may be one have in common: name, copies, and the types of
-/// their operands but for the number of matrices. Nothing where it isn't known
-/// whose copy's matrices they are: what several copies have must not be one
-/// launch.
+/// Returns a key of the properties in which ops that may be joined agree: name,
+/// copies, and the types of their operands except for the number of matrices.
+/// Returns nothing where it isn't known whose copy's matrices they are: those
+/// of several copies must not become one launch.
 static std::optional<std::string> getKey(Operation *op, SymbolTable &symbols) {
-  // What comes last is what an earlier step has left.
+  // The last operand is the result of an earlier step.
   Value last = op->getOperands().back();
   if (auto reshape = last.getDefiningOp<ReshapeOp>())
     last = reshape.getInput();
@@ -48,7 +48,7 @@ static int64_t countMatrices(Operation *op) {
   return cast<RankedTensorType>(op->getOperand(0).getType()).getDimSize(0);
 }
 
-/// The part of a result that is one of the joined ops'.
+/// Cuts one of the joined ops' results out of the whole.
 static Value slice(OpBuilder &builder, Value whole, int64_t first,
                    int64_t count) {
   auto type = cast<RankedTensorType>(whole.getType());
@@ -59,8 +59,8 @@ static Value slice(OpBuilder &builder, Value whole, int64_t first,
   return SliceOp::create(builder, whole.getLoc(), whole, offsets, sizes, steps);
 }
 
-/// Puts what uses results of `ops`, or what is made of them, behind `last`, in
-/// the order that it has.
+/// Moves the users of results of `ops`, direct or indirect, to after `last`, in
+/// the order that they have.
 static void moveUsersBehind(ArrayRef<Operation *> ops, Operation *last) {
   DenseSet<Operation *> moved(ops.begin(), ops.end());
   SmallVector<Operation *> users;
@@ -76,7 +76,7 @@ static void moveUsersBehind(ArrayRef<Operation *> ops, Operation *last) {
     user->moveAfter(last);
 }
 
-/// In the place of the last one, in front of which all operands are.
+/// Joins ops in the place of the last one, which comes after all operands.
 static void join(ArrayRef<Operation *> ops) {
   Operation *last = ops.back();
   moveUsersBehind(ops, last);

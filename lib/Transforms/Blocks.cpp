@@ -5,7 +5,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// What ranks exchange of one block is hidden behind the backward of others.
+/// The most blocks of a model: ranks exchange the data of one while they
+/// compute the backward of others.
 static constexpr int64_t kMostBlocks = 8;
 
 void hfta::eraseDeadOps(Block &block, Value kept) {
@@ -21,7 +22,7 @@ static std::optional<int64_t> getNotedBlock(Operation *op) {
   return block ? std::optional(block.getInt()) : std::nullopt;
 }
 
-/// The ops that the micro-batch's data reach.
+/// Finds the ops that depend on the micro-batch's data.
 static DenseSet<Operation *> findOpsFromData(TaskBuilder &tasks, Block &block) {
   DenseSet<Operation *> fromData;
   for (Operation &op : block) {
@@ -35,9 +36,9 @@ static DenseSet<Operation *> findOpsFromData(TaskBuilder &tasks, Block &block) {
   return fromData;
 }
 
-/// What only variables and constants feed (a bias' broadcast, a weight's
-/// transpose) belongs to the first block that uses it, and so does its
-/// gradient. All else is `placed` already.
+/// Assigns ops that depend on variables and constants alone (a bias' broadcast,
+/// a weight's transpose) to the first block that uses them, and so their
+/// gradients. All other ops are `placed` already.
 static void moveToFirstUse(Block &block, const DenseSet<Operation *> &placed,
                            TaskTags &tags) {
   for (Operation &op : llvm::reverse(block)) {
@@ -83,8 +84,8 @@ void hfta::assignBlocks(TaskBuilder &tasks, Block &pass, TaskPart part,
   moveToFirstUse(pass, placed, tags);
 }
 
-/// Trained variables that `op` uses, itself or through what only variables
-/// feed.
+/// Finds the trained variables that `op` uses, directly or by way of ops that
+/// depend on variables alone.
 static SmallVector<VariableOp>
 findTrained(TaskBuilder &tasks, Operation *op,
             const DenseSet<Operation *> &fromData) {
@@ -107,11 +108,12 @@ findTrained(TaskBuilder &tasks, Operation *op,
 }
 
 namespace {
-/// Gives variables blocks in the order in which ops use them. The first has
-/// `bucket` bytes of gradients or little more: they are added up last, when
-/// there is nothing left to compute meanwhile. All others are about as large,
-/// with at least a bucket each; there are at most kMostBlocks. A bias or a
-/// norm's scale stays with the layer before it, whose kernel it may join.
+/// Assigns variables to blocks in the order in which ops use them. The first
+/// block has `bucket` bytes of gradients or little more: these are added up
+/// last, when there is no computation left to hide it. All others are about
+/// equally large, with at least a bucket each; there are at most kMostBlocks. A
+/// bias or a norm's scale stays with the layer before it, whose kernel it may
+/// join.
 class BlockFiller {
 public:
   BlockFiller(int64_t bucket, int64_t all)
@@ -119,8 +121,8 @@ public:
         share(std::max<int64_t>(
             1, llvm::divideCeil(all - bucket, kMostBlocks - 1))) {}
 
-  /// The last block of the variables that an op uses; all that have none yet
-  /// get the same.
+  /// Returns the last block of the variables that an op uses; those that have
+  /// no block yet are assigned to it.
   int64_t place(ArrayRef<VariableOp> variables) {
     int64_t added = 0, last = 0;
     bool opensLayer = false;
@@ -147,20 +149,21 @@ public:
 
   int64_t getCount() const { return block + 1; }
 
-  /// Of all copies.
+  /// Returns the bytes of a gradient, for all copies.
   static int64_t getGradientBytes(VariableOp variable) {
     RankedTensorType type = variable.getTensorType();
     return getLogicalBytes(type) * getCopies(type).value_or(1);
   }
 
 private:
-  /// Whether the middle of what is added lies in the share of a later block.
+  /// Whether the middle of the added bytes lies in the share of a later block.
   bool wantsNext(int64_t added) const {
     return (placed + added / 2) / share >= block;
   }
 
-  /// Bytes of gradients: the least of a block, a block's share of what the
-  /// first leaves, those in the last block, and in all but the first.
+  /// Bytes of gradients: the minimum for a block, an equal share of all but the
+  /// first block's, those in the last block so far, and in all blocks but the
+  /// first.
   int64_t bucket, share, filled = 0, placed = 0;
   int64_t block = 0;
   DenseMap<Operation *, int64_t> blockOf;
@@ -175,7 +178,7 @@ int64_t hfta::assignBlocksBySize(TaskBuilder &tasks, Block &pass, TaskPart part,
     if (variable.getTrained())
       all += BlockFiller::getGradientBytes(variable);
   BlockFiller filler(bytes, all);
-  // Copies that are compiled alone come one after the other, and each goes
+  // Copies that are compiled alone come one after the other, and each passes
   // through the blocks of the variables that it uses.
   for (Operation &op : pass) {
     int64_t number = 0;

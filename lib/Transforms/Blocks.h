@@ -8,22 +8,22 @@
 
 namespace mlir::hfta {
 
-/// Removes ops whose results nobody uses, but for what computes `kept`.
+/// Removes ops whose results are unused, except for those that compute `kept`.
 void eraseDeadOps(Block &block, Value kept = {});
 
-/// How many blocks are noted on a model's ops; 1 where none are. Diagnoses
-/// blocks that have no op.
+/// Returns how many blocks are noted on a model's ops; 1 where none are.
+/// Diagnoses blocks that have no op.
 FailureOr<int64_t> countBlocks(ModelOp model);
 
-/// Gives each op of a forward pass, in a function of its own so far, its block:
-/// what is noted on it, and is taken off; without a note, the last block of
-/// what it depends on. Tags are of `part`.
+/// Tags each op of a forward pass, in a function of its own so far, with its
+/// block: the one noted on it, which note is removed; without a note, the last
+/// block among its operands'. Tags have the part `part`.
 void assignBlocks(TaskBuilder &tasks, Block &pass, TaskPart part,
                   TaskTags &tags);
 
-/// Gives each op its block so that each but the last has trained variables with
-/// gradients of at least so many bytes, and there are few blocks; returns how
-/// many. Ops keep their order.
+/// Tags each op with its block so that each but the last has trained variables
+/// with gradients of at least `bytes` bytes, and there are few blocks; returns
+/// how many. Ops keep their order.
 int64_t assignBlocksBySize(TaskBuilder &tasks, Block &pass, TaskPart part,
                            int64_t bytes, TaskTags &tags);
 

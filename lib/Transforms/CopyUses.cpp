@@ -1,4 +1,4 @@
-//===- CopyUses.cpp - For which copies a task's ops compute ---------------===//
+//===- CopyUses.cpp - The copies that a task's ops compute for ------------===//
 
 #include "CopyUses.h"
 
@@ -53,7 +53,7 @@ CopyUses::CopyUses(ModuleOp module, int64_t copies)
   for (auto function : module.getOps<func::FuncOp>())
     if (function->hasAttr(HftaDialect::kTaskAttrName))
       tasks.push_back(function);
-  // What one task saves is of use where another one reads it.
+  // Copies that use a task's read also use the value that another task saves.
   bool hasChanged = true;
   while (hasChanged) {
     hasChanged = false;

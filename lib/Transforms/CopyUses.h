@@ -1,4 +1,4 @@
-//===- CopyUses.h - For which copies a task's ops compute -------*- C++ -*-===//
+//===- CopyUses.h - The copies that a task's ops compute for ----*- C++ -*-===//
 
 #ifndef HFTA_LIB_TRANSFORMS_COPYUSES_H
 #define HFTA_LIB_TRANSFORMS_COPYUSES_H
@@ -10,15 +10,15 @@
 
 namespace mlir::hfta {
 
-/// A module's tasks in the order in which a step runs them, those of other
-/// kinds at the end.
+/// Returns a module's tasks in the order in which a step runs them; tasks of
+/// other kinds come last.
 SmallVector<func::FuncOp> getTasksInOrder(ModuleOp module);
 
-/// The number of copies if some ops or variables are of one copy alone; 0 if
-/// none is.
+/// Returns the number of copies if some ops or variables belong to one copy
+/// alone; 0 if none does.
 int64_t countCopiesApart(ModuleOp module);
 
-/// The copies whose results an op of a task serves, whatever its type: those
+/// The copies whose results depend on an op of a task, whatever its type: those
 /// whose programs would have the op if they were compiled alone.
 class CopyUses {
 public:
@@ -38,7 +38,7 @@ private:
   int64_t copies;
   llvm::SmallBitVector none;
   DenseMap<Operation *, llvm::SmallBitVector> ofOp;
-  /// Of variables: who reads them.
+  /// The copies that read each variable.
   DenseMap<Operation *, llvm::SmallBitVector> readers;
 };
 

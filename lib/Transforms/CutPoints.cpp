@@ -1,4 +1,4 @@
-//===- CutPoints.cpp - After which values a training can be cut -----------===//
+//===- CutPoints.cpp - Values after which a model can be cut --------------===//
 
 #include "Hfta/Transforms/CutPoints.h"
 #include "ModelGraph.h"
@@ -9,7 +9,7 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// Goes through a model from one cut point to the next.
+/// Visits a model from one cut point to the next.
 class CutPointFinder {
 public:
   explicit CutPointFinder(const ModelGraph &graph)
@@ -34,14 +34,14 @@ public:
   SmallVector<StringRef> find();
 
 private:
-  /// What lies between the last cut point and some values.
+  /// The ops between the last cut point and some values.
   struct Part {
     DenseSet<Operation *> ops;
     bool followsLast = false; ///< something depends on the last cut point
     bool isLayer = false;     ///< something reads a layer's trained weight
   };
   static bool hasFloatResult(Operation *op);
-  /// Whether the training goes on by an op's value.
+  /// Whether the training depends on data by way of an op's value.
   bool carriesOn(Operation *op) const {
     return fromData.contains(op) && !prepared.contains(op);
   }
@@ -51,11 +51,12 @@ private:
   const ModelGraph &graph;
   SmallVector<Operation *> live;
   DenseSet<Operation *> fromData;
-  /// What is made of data without a gradient, such as a mask that all layers
-  /// use, or of nothing that changes: like labels it is carried beside the
-  /// cuts.
+  /// The ops computed from data without a gradient, such as a mask that all
+  /// layers use, or from values that never change: like labels, they are passed
+  /// on beside the cuts.
   DenseSet<Operation *> prepared;
-  DenseMap<Operation *, SmallVector<Operation *>> usersOf; ///< live ones
+  DenseMap<Operation *, SmallVector<Operation *>> usersOf; ///< the users that
+                                                           ///< are live
   SmallVector<Operation *> last;
 };
 
@@ -89,7 +90,7 @@ CutPointFinder::Part CutPointFinder::getPart(ArrayRef<Operation *> values) {
   return part;
 }
 
-/// Whether data leave the part by its values alone.
+/// Whether data leave the part through its values alone.
 bool CutPointFinder::isAlone(const Part &part, ArrayRef<Operation *> values) {
   auto isInside = [&](Operation *user) {
     return part.ops.contains(user) || llvm::is_contained(values, user);
@@ -99,8 +100,8 @@ bool CutPointFinder::isAlone(const Part &part, ArrayRef<Operation *> values) {
   });
 }
 
-/// A cut that would leave a part without a layer is not made: a function, or a
-/// norm, stays with the layer before it.
+/// Finds the cut points. A cut that would leave a part without a layer is
+/// omitted: an activation function, or a norm, stays with the layer before it.
 SmallVector<StringRef> CutPointFinder::find() {
   SmallVector<StringRef> names;
   StringRef pending;
@@ -120,7 +121,7 @@ SmallVector<StringRef> CutPointFinder::find() {
     if (name.empty() || function.getSymName() != "forward")
       continue;
     SmallVector<Operation *> values = graph.findValues(name);
-    // The last of them comes last.
+    // The name is handled once, at the last of its values.
     if (values.empty() || values.back() != op ||
         !llvm::all_of(values, [&](Operation *value) {
           return liveOps.contains(value) && carriesOn(value);

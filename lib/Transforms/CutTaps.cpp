@@ -1,8 +1,8 @@
 //===- CutTaps.cpp - Convolutions without taps that meet padding ----------===//
 //
-// Where an image has become as small as a window, taps at the window's ends
-// meet nothing but padding, wherever it stands: of a 3 x 3 window around the
-// only pixel of an image 8 of 9. What such taps multiply adds nothing.
+// Where an image is as small as a window, taps at the window's ends only meet
+// padding, at every position: for a 3 x 3 window around the only pixel of an
+// image, 8 of 9. The products of such taps add nothing.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
@@ -32,13 +32,13 @@ struct Axis {
   }
 };
 
-/// Taps from `first` on, with the padding that is left.
+/// The range of taps that starts at `first`, with the padding that is left.
 struct CutAxis {
   int64_t first, taps, low, high;
 };
 } // namespace
 
-/// At least one tap is left, and no padding becomes negative.
+/// Cuts an axis. At least one tap is left, and no padding becomes negative.
 static CutAxis cut(const Axis &axis) {
   CutAxis cut = {0, axis.taps, axis.low, axis.high};
   while (cut.taps > 1 && !axis.meetsInput(cut.first) &&
@@ -55,7 +55,7 @@ static CutAxis cut(const Axis &axis) {
   return cut;
 }
 
-/// Of a convolution or an input's gradient, with the shapes of its input and
+/// Cuts a convolution or an input's gradient, with the shapes of its input and
 /// output.
 template <typename OpTy>
 static void cutTaps(OpTy op, ArrayRef<int64_t> input,

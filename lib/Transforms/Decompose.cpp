@@ -24,7 +24,7 @@ struct DecomposePass : hfta::impl::HftaDecomposeBase<DecomposePass> {
       OpBuilder builder(op);
       Operation *before = op->getPrevNode();
       SmallVector<Value> replacements = op.decompose(builder);
-      // A decomposition may itself hold composite ops.
+      // The result of a decomposition may itself have composite ops.
       for (Operation *made = before ? before->getNextNode()
                                     : &op->getBlock()->front();
            made != op; made = made->getNextNode())

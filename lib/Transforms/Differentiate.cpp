@@ -15,7 +15,7 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Elements of a scalar variable with one value a copy.
+/// Returns the elements of a scalar variable with one value per copy.
 template <typename T>
 static DenseElementsAttr getPerCopy(RankedTensorType scalar,
                                     ArrayRef<T> values) {
@@ -24,12 +24,13 @@ static DenseElementsAttr getPerCopy(RankedTensorType scalar,
   return DenseElementsAttr::get(type, values);
 }
 
-/// Run-time scalars: counters that the trainer sets, and the hyper-parameters.
+/// Declares run-time scalars: counters that the trainer sets, and the
+/// hyper-parameters.
 static void declareScalars(TaskBuilder &tasks) {
   const Job &job = tasks.getJob();
   OpBuilder &builder = tasks.getBuilder();
   Type i64 = builder.getI64Type(), f64 = builder.getF64Type();
-  // Models that draw random numbers have declared some of them.
+  // Models that draw random numbers have already declared some of them.
   auto getScalar = [&](Purpose purpose, Type elementType, bool arrayed,
                        StringRef name = {}) {
     VariableOp known = tasks.getVariables().lookup(purpose, name);
@@ -39,7 +40,7 @@ static void declareScalars(TaskBuilder &tasks) {
                        tasks.scalarType(elementType, arrayed));
   };
   getScalar(Purpose::step, i64, false);
-  // What differs between micro-batches is there once for each.
+  // Scalars that differ between micro-batches exist once for each.
   for (Purpose purpose : {Purpose::micro_batch, Purpose::valid_samples})
     getScalar(purpose, i64, false).setInstances(job.microBatches);
   std::vector<int64_t> seedValues = job.seeds;
@@ -73,7 +74,7 @@ static void declareScalars(TaskBuilder &tasks) {
     declareLossScale(tasks);
 }
 
-/// The position of a micro-batch's first sample follows from its number.
+/// Computes the position of a micro-batch's first sample from its number.
 static void replaceFirstSample(TaskBuilder &tasks, ModelOp model) {
   OpBuilder &builder = tasks.getBuilder();
   VariableOp firstSample = VariableIndex(model).lookup(Purpose::first_sample);
@@ -113,8 +114,8 @@ static bool isZero(Value scalar, TaskBuilder &tasks) {
                                    [](double value) { return value == 0; });
 }
 
-/// Takes out what changes nothing in training: the random numbers of a dropout
-/// that keeps every element cost more than it.
+/// Removes ops that have no effect in training: the random numbers of a dropout
+/// that keeps every element would cost more than the dropout.
 static void removeIdleOps(ModelOp model, TaskBuilder &tasks) {
   auto isZeroForAll = [&](Value scalar) { return isZero(scalar, tasks); };
   model.walk([&](ModalOpInterface modal) {

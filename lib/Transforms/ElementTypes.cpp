@@ -131,7 +131,7 @@ void ElementTypes::convertWrite(WriteOp write) {
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// Between two types that are one now a cast does nothing.
+/// Removes a cast between two types that have become one type.
 void ElementTypes::convertCast(CastOp cast) {
   if (!isa<FloatType>(cast.getElementType()))
     return;
@@ -157,9 +157,9 @@ void ElementTypes::convertOther(Operation &op) {
     result.setType(convert(result.getType()));
 }
 
-/// A wider type takes up the numbers that the elements were rounded from. The
-/// same type keeps what folding in it gave: in exact numbers it may have gone
-/// another way, as at a floor.
+/// Converts a constant. A wider type takes the exact numbers that the elements
+/// were rounded from. The same type keeps the results of folding in it: folding
+/// of exact numbers may have decided otherwise, as at a floor.
 void ElementTypes::convertConstant(ConstantOp constant) {
   ElementsAttr elements = constant.getValue();
   ElementsAttr exact = takeExactElements(constant);
@@ -181,7 +181,7 @@ void ElementTypes::convertOp(Operation &op) {
   convertOther(op);
 }
 
-/// @prepare's arguments have the types of the files.
+/// Gives @prepare's arguments the types of the files.
 void ElementTypes::convertFileTypes(Block &prepare) {
   builder.setInsertionPointToStart(&prepare);
   for (Value argument : prepare.getArguments()) {

@@ -19,7 +19,8 @@ static FloatType getFloatElement(Value value) {
   return dyn_cast<FloatType>(getElementTypeOrSelf(value.getType()));
 }
 
-/// The value of `type` that was widened to `value`; null: it was none.
+/// Returns the value of `type` that was widened to `value`; null: there is
+/// none.
 static Value getWidened(Value value, FloatType type) {
   auto cast = value.getDefiningOp<CastOp>();
   if (!cast || getFloatElement(cast.getInput()) != type)
@@ -27,14 +28,14 @@ static Value getWidened(Value value, FloatType type) {
   return cast.getInput();
 }
 
-/// Whether elements only move: in a narrower type they are the same.
+/// Whether the op only moves elements: in a narrower type they are the same.
 static bool isMove(Operation *op) {
   auto cost = dyn_cast<CostOpInterface>(op);
   return cost && op->hasTrait<SumTrait>() && op->getNumResults() == 1 &&
          cost.getFlops() == 0;
 }
 
-/// Whether it widens operands itself.
+/// Whether the op widens its operands itself.
 static bool hasAccumulator(Operation *op) {
   return llvm::any_of(
              op->getName().getAttributeNames(),
@@ -42,8 +43,8 @@ static bool hasAccumulator(Operation *op) {
          !op->hasAttr(kAccumulate) && op->hasOneUse();
 }
 
-/// The op in the type that `narrow` rounds its result to, if all that it reads
-/// was widened from that type.
+/// Builds the op in the type that `narrow` rounds its result to, if all its
+/// operands were widened from that type.
 static void foldInto(CastOp narrow) {
   Operation *op = narrow.getInput().getDefiningOp();
   FloatType type = dyn_cast<FloatType>(narrow.getElementType());

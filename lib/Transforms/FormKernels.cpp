@@ -1,13 +1,14 @@
 //===- FormKernels.cpp - Group ops of a task into kernels -----------------===//
 //
 // Ops are visited from the last to the first. An op that belongs to no kernel
-// yet becomes the root of one, at its own place; elementwise ops that feed it
-// join, if everything else that uses them comes after the root, and so does one
-// product, convolution or pooling whose elements they work on, and what they
+// yet becomes the root of one, at its own place. Elementwise ops that feed it
+// join, if all their other users come after the root; so do one product,
+// convolution or pooling whose elements they work on, and the values that they
 // use row by row: reductions, and elementwise ops on those. Small values and
-// broadcasts are cloned into each kernel that uses them. Where each element is
-// computed by itself, on a GPU, sums join that have as many elements as the
-// kernel, other sums of the same tensor or of small ones, and small ops.
+// broadcasts are cloned into each kernel that uses them. Where each thread
+// computes an element on its own, on a GPU, these join too: sums with as many
+// elements as the kernel, other sums of the same tensor or of small ones, and
+// small ops.
 //===----------------------------------------------------------------------===//
 
 #include "AlikeSums.h"
@@ -29,19 +30,19 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Elements of values up to which kernels aren't worth one each, where what is
-/// computed by each thread costs less than that there is one more kernel.
+/// The number of elements up to which a value isn't worth a kernel of its own,
+/// where computing it in each thread costs less than launching another kernel.
 static constexpr int64_t kSmall = 4096;
 
 namespace {
 
-/// How far kernels grow.
+/// The limits up to which kernels grow.
 struct Room {
-  /// Inputs and results: every one is an address to compute at each launch, and
-  /// a register or stack slot.
+  /// The number of inputs and results: each is an address to compute at each
+  /// launch, and a register or stack slot.
   size_t operands;
-  /// The time to compile a kernel may grow faster than its ops, and equal
-  /// pieces of a long chain are one function.
+  /// The number of ops: the time to compile a kernel may grow faster than it,
+  /// and equal pieces of a long chain are one function.
   size_t ops;
 };
 
@@ -49,11 +50,11 @@ struct Room {
 /// as many ops.
 constexpr Room kRoom = {48, 64};
 
-/// Of small ops that have nothing to do with each other, whose results a GPU's
-/// thread has in registers until it stores them all.
+/// The limits of a kernel of unrelated small ops, whose results a GPU's thread
+/// keeps in registers until it stores them all.
 constexpr Room kRoomForSmall = {72, 112};
 
-/// What is computed together, beyond what costs nothing anywhere.
+/// The ops that are computed together, beyond those where this is always free.
 struct Joins {
   bool byElements; ///< nothing but elements of one shape, or of rows
   bool sums;       ///< reductions of the same tensor along the same axes
@@ -67,16 +68,18 @@ public:
 
   /// Makes the ops that kernels are formed of.
   void prepare();
-  /// `copiesUses`: of the ops as prepared; null where no copy is apart.
+  /// Forms the kernels. `copiesUses` is of the ops as prepared; null where no
+  /// op is of one copy alone.
   void form(const CopyUses *copiesUses);
 
 private:
   using Members = llvm::SetVector<Operation *>;
 
-  /// What reads values that may join its kernel.
+  /// An op whose operands may join the kernel.
   struct Reader {
     Operation *op;
-    bool readsTerms; ///< of a sum, whose elements aren't the kernel's
+    bool readsTerms; ///< whether it reads a sum's terms, not the kernel's
+                     ///< elements
   };
   SmallVector<Reader> collectReaders(Operation *root);
   void grow(Operation *root);
@@ -112,15 +115,15 @@ private:
   Joins joins;
   Room room = kRoom;
   bool isFull = false; ///< something would have joined, had there been room
-  bool areWritesLast = false; ///< so that any op can wait for later ones
+  bool areWritesLast = false; ///< true: any op can be moved to later ones
   DenseMap<Operation *, unsigned> position;
   /// The root of the kernel that an op belongs to, and each kernel's ops.
   DenseMap<Operation *, Operation *> rootOf;
   DenseMap<Operation *, Members> membersOf;
-  DenseSet<Operation *> terms; ///< ops that make what a sum adds up
+  DenseSet<Operation *> terms; ///< ops that compute the terms of a sum
   SmallVector<Operation *> roots;
   /// The users of an op that belong to no kernel yet, the first at the end, and
-  /// perhaps some that do; kept, as a value may have very many users.
+  /// perhaps some that do; cached, as a value may have very many users.
   DenseMap<Operation *, SmallVector<Operation *>> freeUsers;
 };
 
@@ -133,7 +136,7 @@ static int64_t countElements(Operation *op) {
 static bool isProducer(Operation *op) { return op->hasTrait<ProducerTrait>(); }
 
 /// Whether all users of an op come after `root`: users in other kernels do, for
-/// those have been formed before, and see the value as a result of this one.
+/// those have been formed before, and use the value as a result of this kernel.
 bool KernelFormer::comesBeforeUsers(Operation *op, Operation *root) {
   auto [found, isNew] = freeUsers.try_emplace(op);
   SmallVector<Operation *> &users = found->second;
@@ -148,9 +151,9 @@ bool KernelFormer::comesBeforeUsers(Operation *op, Operation *root) {
   return users.empty() || position.lookup(users.back()) > position.lookup(root);
 }
 
-/// The shape of what a kernel computes one by one: of an elementwise one's
-/// results, or of the rows that it adds up and whose threads it shares. Empty
-/// where a sum's terms are its own.
+/// Returns the shape of the elements that a kernel computes one by one: those
+/// of an elementwise root's results, or of the rows that it adds up with shared
+/// threads. Empty where a sum's terms have a shape of their own.
 ArrayRef<int64_t> KernelFormer::getElements(Operation *root) const {
   if (isElementwise(root))
     return getResultShape(root);
@@ -161,8 +164,8 @@ ArrayRef<int64_t> KernelFormer::getElements(Operation *root) const {
   return {};
 }
 
-/// What a product's kernel can compute of its elements is left to that, unless
-/// nothing else needs it.
+/// Whether all users of `op` allow it to join. Ops on a product's elements are
+/// left to the product's kernel, unless nothing else needs them.
 bool KernelFormer::allUsesAllow(Operation *op, Operation *root) {
   if (isElementwise(root) || isa<PartSumsOp>(root) ||
       (joins.byElements && getResultShape(op) == getResultShape(root)))
@@ -180,8 +183,8 @@ bool KernelFormer::isUsedIn(Operation *op, Operation *root) {
   return !isUsedOutside;
 }
 
-/// Where each element is computed by itself, threads share the rows of a kernel
-/// that has no product.
+/// Where each element is computed on its own, several threads share a row of a
+/// kernel that has no product.
 bool KernelFormer::isReductionOfRows(Operation *op, Operation *root) {
   auto reduce = dyn_cast<ReduceOp>(op);
   ArrayRef<int64_t> elements = getElements(root);
@@ -193,9 +196,9 @@ bool KernelFormer::isReductionOfRows(Operation *op, Operation *root) {
           llvm::none_of(membersOf[root], isProducer));
 }
 
-/// A kernel has one, and where each element is computed by itself as many of
-/// its elements as others, and no sums beside it: a product alone is computed
-/// by tiles.
+/// A kernel has at most one producer. Where each element is computed on its
+/// own, it must have as many elements as the kernel, without sums beside it: a
+/// product that is alone is computed by tiles.
 bool KernelFormer::isProducerFor(Operation *op, Operation *root) {
   if (!isProducer(op) || !(isElementwise(root) || isa<PartSumsOp>(root)))
     return false;
@@ -208,8 +211,8 @@ bool KernelFormer::isProducerFor(Operation *op, Operation *root) {
          });
 }
 
-/// Where each element is computed by itself, a sum of it is added up once, too,
-/// if it has as many elements as the kernel.
+/// Where each element is computed on its own, a sum with as many elements as
+/// the kernel is also computed once per element.
 bool KernelFormer::isSumOfElements(Operation *op, Operation *root) {
   return joins.byElements && (isa<ReduceOp>(op) || isScatteredSum(op)) &&
          (isElementwise(root) || isa<ReduceOp>(root)) &&
@@ -217,7 +220,8 @@ bool KernelFormer::isSumOfElements(Operation *op, Operation *root) {
          getResultShape(op) == getResultShape(root);
 }
 
-/// `isTerm`: as what a sum adds up, whose elements aren't the kernel's.
+/// Whether an op can join; `isTerm`: to compute a sum's terms, which aren't the
+/// kernel's elements.
 bool KernelFormer::canJoin(Operation *op, Operation *root, bool isTerm) {
   if (!op || rootOf.contains(op) || op == root || isRepeated(op) ||
       (isTerm && !isElementwise(op)))
@@ -231,10 +235,10 @@ bool KernelFormer::canJoin(Operation *op, Operation *root, bool isTerm) {
   if (joins.byElements &&
       !areOfSameRows(membersOf[root].getArrayRef(), op, getElements(root)))
     return false;
-  // A shared value is computed once, not once a copy.
+  // A shared value is computed once, not once per copy.
   if (isArrayed(op->getResult(0)) != isArrayed(root->getResult(0)))
     return false;
-  // What several copies share can't wait for one of them.
+  // A value that several copies use can't wait for one of them.
   if (uses && !isArrayed(root->getResult(0)) &&
       uses->getCopies(op) != uses->getCopies(root))
     return false;
@@ -263,8 +267,8 @@ bool KernelFormer::hasRoom(const Members &members, Operation *op) {
          room.operands;
 }
 
-/// The kernel's ops, and those that it makes anew for its elements or for terms
-/// of its sums: what these read may join, too.
+/// Returns the kernel's ops, and those that it recomputes for its elements or
+/// for terms of its sums: their operands may join, too.
 SmallVector<KernelFormer::Reader>
 KernelFormer::collectReaders(Operation *root) {
   ArrayRef<int64_t> elements = getElements(root);
@@ -301,8 +305,8 @@ void KernelFormer::grow(Operation *root) {
   }
 }
 
-/// What of the kernel's own elements is spread to terms of one of its sums: the
-/// mean of which a variance's terms are made.
+/// Returns the op among the kernel's own elements that is broadcast to terms of
+/// one of its sums, as the mean is to the terms of a variance.
 Operation *KernelFormer::findSpread(Value term, Operation *root) {
   for (Operation *member : membersOf[root])
     if (auto sum = dyn_cast<ReduceOp>(member);
@@ -345,7 +349,7 @@ bool KernelFormer::feeds(Operation *op, Operation *root) const {
   return isUsed;
 }
 
-/// Other reductions join that read what one of the kernel's reads.
+/// Lets other reductions join that read the same tensor as one of the kernel's.
 void KernelFormer::growBySums(Operation *root) {
   SmallVector<Operation *> sums;
   for (Operation *member : membersOf[root])
@@ -370,8 +374,8 @@ void KernelFormer::growBySums(Operation *root) {
   });
 }
 
-/// Ops that come before a root, the last one first, as far as it is worth
-/// looking for what could join.
+/// Visits ops that come before a root, the last one first, as far as the search
+/// for ops that could join is worthwhile.
 void KernelFormer::visitNeighbours(
     Operation *root, function_ref<void(Operation *)> visit) const {
   Operation *op = root->getPrevNode();
@@ -379,8 +383,8 @@ void KernelFormer::visitNeighbours(
     visit(op);
 }
 
-/// Whether an op, as a root, would take a product into its kernel: nothing else
-/// needs what is between them before it.
+/// Whether an op, as a root, would take a product into its kernel: no other op
+/// needs the values between the two before it.
 bool KernelFormer::wouldJoinProducer(Operation *op) {
   llvm::SmallSetVector<Operation *, 8> taken;
   taken.insert(op);
@@ -409,10 +413,11 @@ bool KernelFormer::wouldJoinProducer(Operation *op) {
   return false;
 }
 
-/// Whether a small op, or a constant that is stored, may join whatever a kernel
-/// computes. None has more elements than the root: for all elements of a
-/// kernel its sums are added up. Nor has one a product, whose kernel computes
-/// nothing but what is made of its elements.
+/// Whether a small op, or a constant that is stored, may join a kernel
+/// unrelated to it. It must not have more elements than the root, since a
+/// kernel computes its sums for each of its elements. Nor may it have a
+/// product, whose kernel computes nothing but functions of the product's
+/// elements.
 bool KernelFormer::isFreeToJoin(Operation *op, Operation *root) {
   if (isa<ConstantOp>(root))
     return !rootOf.contains(op) && areStoredAlike(op, root, symbols) &&
@@ -422,8 +427,8 @@ bool KernelFormer::isFreeToJoin(Operation *op, Operation *root) {
          canJoin(op, root) && !wouldJoinProducer(op);
 }
 
-/// Gives back what joined last, so that as many members are left as there were
-/// before. Who used an operand may be free again.
+/// Removes the members that joined last, until `count` are left. The users of
+/// an operand may then be free again.
 void KernelFormer::drop(Operation *root, size_t count) {
   Members &members = membersOf[root];
   while (members.size() > count) {
@@ -434,10 +439,11 @@ void KernelFormer::drop(Operation *root, size_t count) {
   freeUsers.clear();
 }
 
-/// Other small ops join that have nothing to do with the kernel's, those that
-/// come last first; of constants that are stored as they are, large ones, too.
-/// They bring what they are made of, or don't join where there is no room for
-/// it: a kernel that has half of an update would wait for another one.
+/// Lets small ops join that have nothing to do with the kernel's, the last ones
+/// first; constants that are stored as they are may be large, too. They join
+/// with the ops that they depend on, or not at all where there is no room for
+/// these: a kernel with half of an update would make it wait for another
+/// kernel.
 void KernelFormer::growBySmall(Operation *root) {
   bool isSmall = isElementwise(root) && countElements(root) <= kSmall &&
                  llvm::none_of(membersOf[root], isProducer);
@@ -480,7 +486,8 @@ void KernelFormer::collectInputs(const Members &members,
   }
 }
 
-/// Those of the members' results that others use, in the order of `ops`.
+/// Returns those of the members' results that other ops use, in the order of
+/// `ops`.
 SmallVector<Value> KernelFormer::collectResults(ArrayRef<Operation *> ops,
                                                 const Members &members) {
   SmallVector<Value> results;

@@ -23,7 +23,7 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// One of a function's results: of all copies, or of one.
+/// One of a function's results, for all copies or for one.
 struct Output {
   std::string name;
   std::optional<int64_t> copy;
@@ -31,8 +31,8 @@ struct Output {
 };
 
 /// Builds one function of the array from the models' functions of that name.
-/// Ops that correspond become one; each copy has its own of the others, on its
-/// part of arrayed values.
+/// Ops that correspond become one op. The others are built for each copy, on
+/// its part of arrayed values.
 class FunctionFuser {
 public:
   FunctionFuser(const ArrayModels &array, const VariableFuser &variables,
@@ -42,7 +42,7 @@ public:
         functions(std::move(functions)), stackedConstants(stackedConstants),
         fusedOf(this->functions.size()) {}
 
-  /// `value` stands for `argument` of a model's function, for all copies.
+  /// Maps `argument` of a model's function to `value`, for all copies.
   void bind(size_t model, Value argument, Value value) {
     fusedOf[model][argument] = value;
   }
@@ -50,9 +50,9 @@ public:
     valueOfCopy[{argument, copy}] = value;
   }
 
-  /// Builds all but the return.
+  /// Builds all ops except for the return.
   void build(bool fuse);
-  /// What the functions return under a name; of each copy its own where types
+  /// Returns the functions' results of one name; one per copy where types
   /// differ or not all models have it.
   SmallVector<Output> getOutputs(StringRef name, ArrayRef<Value> perModel);
 
@@ -62,7 +62,7 @@ private:
   void cloneForCopies(size_t model, ArrayRef<Operation *> ops);
   void cloneForCopy(Operation *op, int64_t copy);
   void fuseConstants(ArrayRef<Operation *> ops);
-  /// The value for all copies of what each model calls `perModel`.
+  /// Returns the arrayed value made of the models' values `perModel`.
   Value getForAll(ArrayRef<Value> perModel);
   Value getForCopy(Value value, int64_t copy);
   void remark(size_t model, ArrayRef<Operation *> ops);
@@ -72,7 +72,8 @@ private:
   OpBuilder &builder;
   SmallVector<func::FuncOp> functions;
   int64_t &stackedConstants;
-  /// For each model: what its values have become, where that is one value.
+  /// For each model, maps its values to those of the array that replace them,
+  /// where one value does for all of its copies.
   SmallVector<DenseMap<Value, Value>> fusedOf;
   DenseMap<std::pair<Value, int64_t>, Value> valueOfCopy;
   std::map<std::vector<const void *>, Value> stacks;
@@ -105,7 +106,7 @@ private:
   OpBuilder builder;
   VariableFuser variables;
   int64_t stackedConstants = 0;
-  SmallVector<Output> outputs; ///< of forward
+  SmallVector<Output> outputs; ///< forward's
 };
 
 } // namespace
@@ -198,8 +199,8 @@ void FunctionFuser::build(bool fuse) {
   }
 }
 
-/// Constants that differ between the models are stacked in a variable, or, if
-/// that can't be, stay each copy's own.
+/// Stacks constants that differ between the models in a variable, or, if that
+/// isn't possible, keeps one for each copy.
 void FunctionFuser::fuseConstants(ArrayRef<Operation *> ops) {
   SmallVector<Attribute> values;
   bool same = true;
@@ -263,7 +264,8 @@ void FunctionFuser::cloneForCopies(size_t model, ArrayRef<Operation *> ops) {
       cloneForCopy(op, copy);
 }
 
-/// The copy's own variable, or its part of the common one.
+/// Builds an access to the copy's own variable, or to its part of the common
+/// one.
 template <typename AccessOp>
 static void accessForCopy(AccessOp access, int64_t copy,
                           const VariableFuser &variables) {
@@ -287,7 +289,8 @@ void FunctionFuser::cloneForCopy(Operation *op, int64_t copy) {
     valueOfCopy[{mine, copy}] = result;
 }
 
-/// Tells of a model's neighbouring ops that became none of the array's.
+/// Reports a model's neighbouring ops that weren't merged into ops of the
+/// array.
 void FunctionFuser::remark(size_t model, ArrayRef<Operation *> ops) {
   std::string reason;
   Operation *first = nullptr;
@@ -319,7 +322,8 @@ void FunctionFuser::remark(size_t model, ArrayRef<Operation *> ops) {
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// Reports that models can't be an array, at the first's place and the other's.
+/// Reports that models can't be an array, at the locations of the first and the
+/// other.
 static LogicalResult reportDifference(Operation *first, Operation *other,
                                       const Twine &what) {
   InFlightDiagnostic diagnostic =
@@ -343,7 +347,7 @@ LogicalResult ModelFuser::fuse() {
   return success();
 }
 
-/// The batch is one for all: so are a model's inputs.
+/// Checks that the models have the same arguments, since one batch serves all.
 LogicalResult ModelFuser::checkArguments(ArrayRef<func::FuncOp> functions) {
   func::FuncOp first = functions.front();
   for (func::FuncOp other : functions.drop_front())
@@ -369,8 +373,8 @@ static std::string getResultName(func::FuncOp function, unsigned index) {
   return name ? name.getValue().str() : std::to_string(index);
 }
 
-/// What an objective gets: its model's outputs, which the array's forward gives
-/// for all copies or each by itself, then the data's fields.
+/// Binds an objective's arguments: its model's outputs, which the array's
+/// forward returns for all copies or for each one, then the data's fields.
 void ModelFuser::bindObjective(FunctionFuser &fuser,
                                ArrayRef<func::FuncOp> functions, Block *entry) {
   Location loc = entry->getParentOp()->getLoc();
@@ -400,7 +404,8 @@ void ModelFuser::bindObjective(FunctionFuser &fuser,
   }
 }
 
-/// What the functions return, by name, in the order of the first that has it.
+/// Collects the functions' results by name, in the order of the first function
+/// that has the name.
 static SmallVector<Output> collectOutputs(FunctionFuser &fuser,
                                           ArrayRef<func::FuncOp> functions) {
   llvm::MapVector<StringAttr, SmallVector<Value>> perName;
@@ -437,7 +442,7 @@ LogicalResult ModelFuser::checkNames(ArrayRef<Output> results,
   return success();
 }
 
-/// Returns what the models do.
+/// Builds the return, of all the models' results.
 LogicalResult ModelFuser::finish(FunctionFuser &fuser,
                                  ArrayRef<func::FuncOp> functions,
                                  func::FuncOp fused) {
@@ -492,7 +497,7 @@ LogicalResult ModelFuser::fuseFunction(func::FuncOp first) {
   fused->setDialectAttrs(first->getDialectAttrs());
   Block *entry = &fused.getBody().emplaceBlock();
   builder.setInsertionPointToStart(entry);
-  // All copies see the same data: they are prepared once.
+  // All copies use the same data, which are prepared once.
   bool isPrepare = first.getSymName() == "prepare";
   if (isPrepare)
     functions.assign(functions.size(), first);
@@ -538,7 +543,7 @@ struct FuseModelsPass : hfta::impl::HftaFuseModelsBase<FuseModelsPass> {
                .str();
   }
 
-  /// Every copy belongs to exactly one model.
+  /// Checks that every copy belongs to exactly one model.
   LogicalResult checkCopies(ArrayRef<ModelOp> models, int64_t copies) {
     SmallVector<ModelOp> owner(copies);
     for (ModelOp model : models)

@@ -52,7 +52,7 @@ Attribute ArrayModels::stackElements(ArrayRef<Attribute> perModel,
   SmallVector<int64_t> shape(type.getShape());
   shape.insert(shape.begin(), job.copies);
   auto stackedType = RankedTensorType::get(shape, type.getElementType());
-  // Bytecode is read from buffers that promise no larger alignment.
+  // Bytecode is read from buffers that guarantee no larger alignment.
   return DenseResourceElementsAttr::get(
       stackedType, "stacked",
       HeapAsmResourceBlob::allocateAndCopyWithAlign(data,
@@ -72,7 +72,7 @@ bool hfta::haveSameContents(Attribute first, Attribute other) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is common
+// Common variables
 //===----------------------------------------------------------------------===//
 
 static Attribute getInitial(VariableOp variable) {
@@ -91,7 +91,8 @@ VariableOp VariableFuser::lookup(ModelOp model, StringRef name) const {
   return dyn_cast_or_null<VariableOp>(SymbolTable::lookupSymbolIn(model, name));
 }
 
-/// How two variables of one name differ; empty if they may become one.
+/// Describes how two variables of one name differ; empty if they may become
+/// one.
 static std::string describeDifference(VariableOp first, VariableOp other) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -126,7 +127,8 @@ std::string VariableFuser::explain(StringRef name) const {
   return ("'" + name + "' stands in another order").str();
 }
 
-/// Whether all models have it alike; a job's scalar may be missing in some.
+/// Whether all models have the same variable; a job's scalar may be missing in
+/// some.
 bool VariableFuser::agree(StringRef name) const {
   VariableOp first;
   for (ModelOp model : array.getModels()) {
@@ -147,8 +149,8 @@ bool VariableFuser::isScalar(StringRef name) const {
   });
 }
 
-/// Norms of gradients are summed in the variables' order, so it must be that of
-/// each model.
+/// Finds the common variables. Norms of gradients are summed in the variables'
+/// order, so the common order must be that of each model.
 void VariableFuser::findCommon() {
   SmallVector<VariableOp> first = getVariables(array.getModels().front());
   llvm::StringSet<> names;
@@ -256,8 +258,8 @@ LogicalResult VariableFuser::checkNames() {
   return success();
 }
 
-/// Every model's variables in its order: those of one model alone follow the
-/// common one that they follow there.
+/// Declares every model's variables in its order: those of one model alone come
+/// after the common variable that they follow in that model.
 LogicalResult VariableFuser::fuse() {
   findCommon();
   if (failed(checkNames()))
@@ -267,8 +269,8 @@ LogicalResult VariableFuser::fuse() {
     variables.push_back(getVariables(model));
   SmallVector<size_t> next(variables.size(), 0);
   llvm::StringSet<> declared;
-  // What a model has in front of its next common variable; a job's scalars,
-  // which have no order, stand where they come first.
+  // Declares a model's variables in front of its next common one; a job's
+  // scalars, which have no order, are declared where they come first.
   auto declareOwn = [&](size_t model) {
     size_t &at = next[model];
     for (; at < variables[model].size(); ++at) {

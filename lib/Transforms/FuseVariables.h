@@ -8,7 +8,7 @@
 
 namespace mlir::hfta {
 
-/// The models of an array, and which copies each of them is of.
+/// The models of an array, and the copies that each of them is of.
 class ArrayModels {
 public:
   ArrayModels(const Job &job, SmallVector<ModelOp> given);
@@ -18,8 +18,9 @@ public:
   size_t getModelOf(int64_t copy) const { return modelOfCopy[copy]; }
   const Job &getJob() const { return job; }
 
-  /// The elements of every copy, from those of every model, as one attribute
-  /// with a leading copy axis; null where only some models have elements.
+  /// Stacks the elements of every copy, from those of every model, to one
+  /// attribute with a leading copy axis; null where only some models have
+  /// elements.
   Attribute stackElements(ArrayRef<Attribute> perModel,
                           RankedTensorType type) const;
 
@@ -29,18 +30,18 @@ private:
   SmallVector<size_t> modelOfCopy;
 };
 
-/// Equal attributes, or resources of equal bytes.
+/// Whether attributes are equal, or are resources of equal bytes.
 bool haveSameContents(Attribute first, Attribute other);
 
-/// What one copy alone has gets a name that nothing of all copies may have.
+/// Checks that a name of one copy's value isn't that of a value for all copies.
 /// Fails with an error at `place`, which `what` describes.
 LogicalResult checkNameOfCopy(Operation *place, StringRef what, StringRef name,
                               int64_t copy,
                               function_ref<bool(StringRef)> isCommon);
 
-/// Declares the variables of the array. One that all models have with one type,
-/// in one order, becomes arrayed, or stays shared; of any other one each copy
-/// has its own.
+/// Declares the variables of the array. A variable that all models have with
+/// one type and in one order becomes arrayed, or stays shared; of any other
+/// one, each copy has its own.
 class VariableFuser {
 public:
   VariableFuser(const ArrayModels &array, OpBuilder &builder)
@@ -50,11 +51,11 @@ public:
   LogicalResult fuse();
 
   bool isCommon(StringRef name) const { return types.contains(name); }
-  /// The type of a common variable.
+  /// Returns the type of a common variable.
   RankedTensorType getType(StringRef name) const { return types.lookup(name); }
-  /// The symbol of a copy's own variable, which its model calls `name`.
+  /// Returns the symbol of a copy's own variable, which its model calls `name`.
   StringRef getSymbolOfCopy(StringRef name, int64_t copy) const;
-  /// Why the variable isn't common.
+  /// Explains why the variable isn't common.
   std::string explain(StringRef name) const;
 
 private:

@@ -6,12 +6,12 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Ops that leave all elements where they are.
+/// Whether the op leaves all elements where they are.
 static bool isPassed(Operation *op) {
   return isa<CastOp, AddOp, StackOp, UnstackOp>(op);
 }
 
-/// Whether an op reads or writes what one task leaves for others.
+/// Whether an op reads or writes a value that one task leaves for others.
 template <typename AccessOp>
 static bool isLeft(AccessOp access) {
   Role role = access->template getParentOfType<ModuleOp>()
@@ -20,7 +20,7 @@ static bool isLeft(AccessOp access) {
   return role == Role::cut || role == Role::saved;
 }
 
-/// What a value was in the task that has left it.
+/// Returns the value in the task that has stored it for others.
 static Value findOrigin(Value value) {
   auto read = value.getDefiningOp<ReadOp>();
   if (!read || !isLeft(read))
@@ -32,7 +32,7 @@ static Value findOrigin(Value value) {
   return value;
 }
 
-/// On from where other tasks read what one has left for them.
+/// Continues at the reads of other tasks of the value that a task has stored.
 bool GradientPath::followAcross(WriteOp write, VariableOp gradient) {
   auto module = write->getParentOfType<ModuleOp>();
   if (!isLeft(write))
@@ -44,7 +44,8 @@ bool GradientPath::followAcross(WriteOp write, VariableOp gradient) {
   return false;
 }
 
-/// Depth first: a gradient has few uses, and one of them leads to the variable.
+/// Follows uses depth first: a gradient has few, and one of them leads to the
+/// variable.
 bool GradientPath::follow(Value value, VariableOp gradient) {
   for (Operation *user : value.getUsers()) {
     if (auto write = dyn_cast<WriteOp>(user)) {

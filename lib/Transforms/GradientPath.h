@@ -1,8 +1,8 @@
 //===- GradientPath.h - From a layer's gradient to a parameter's *- C++ -*-===//
 //
-// What an op adds to the gradient of its weight goes through sums, transposes
-// and reshapes until it has the parameter's shape. Where the way is known it
-// can be gone in both directions.
+// The gradient of an op's weight passes through sums, transposes and reshapes
+// until it has the parameter's shape. Where this path is known, values can be
+// taken along it in both directions.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_TRANSFORMS_GRADIENTPATH_H
@@ -12,19 +12,21 @@
 
 namespace mlir::hfta {
 
-/// The way of a value of a backward task to the gradient of a variable.
+/// The path from a value of a backward task to the gradient of a variable.
 class GradientPath {
 public:
-  /// Nothing if there is none but through ops that lose or mix elements.
+  /// Finds the path; nothing if every path has ops that lose or mix elements.
   static std::optional<GradientPath> find(Value from, VariableOp gradient);
 
-  /// Axes of the value that are summed over, at the start of the way.
+  /// Returns the axes of the value that are summed over, at the start of the
+  /// path.
   ArrayRef<int64_t> getReduced() const { return reduced; }
   /// Whether the elements keep their row-major order.
   bool keepsOrder() const;
   bool operator==(const GradientPath &other) const;
 
-  /// From the parameter's shape to the one behind the sums, and back.
+  /// Maps a value from the parameter's shape to the shape after the sums;
+  /// goForth does the reverse.
   Value goBack(OpBuilder &builder, Value value) const;
   Value goForth(OpBuilder &builder, Value value) const;
 

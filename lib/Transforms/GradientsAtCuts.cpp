@@ -1,4 +1,4 @@
-//===- GradientsAtCuts.cpp - Which gradients go back over cuts ------------===//
+//===- GradientsAtCuts.cpp - Gradients that pass back over cuts -----------===//
 
 #include "GradientsAtCuts.h"
 
@@ -17,7 +17,7 @@ public:
       written.insert(write.getVariable());
   }
 
-  /// An op that was moved may let the one that follows it be moved, too.
+  /// Moves ops. A move may make it possible to move the next op, too.
   void run(Block &step) {
     for (Operation &op : llvm::make_early_inc_range(step.without_terminator()))
       if (std::optional<int64_t> block = findGiver(op);
@@ -29,7 +29,7 @@ private:
   bool isBackward(Operation *op) const {
     return tags.lookup(op).part == TaskPart::backward;
   }
-  /// What a block's backward computes; a constant is no block's.
+  /// Whether an op is part of a block's backward; a constant is in no block.
   bool isGradientOf(Operation *op, int64_t block) const {
     return isBackward(op) && op->getNumOperands() > 0 &&
            tags.lookup(op).block == block;
@@ -43,14 +43,14 @@ private:
   TaskBuilder &tasks;
   TaskTags &tags;
   DenseSet<StringRef> written; ///< variables that the step writes
-  /// The op that is looked at, and those that serve nothing else.
+  /// The op under consideration, and those that serve nothing else.
   SmallVector<Operation *> toMove;
 };
 
 } // namespace
 
-/// The later block that an op's gradients come from; nothing where they come
-/// from several ones, or from its own.
+/// Returns the later block that computes an op's gradient operands; nothing
+/// where several blocks do, or the op's own.
 std::optional<int64_t> GradientMover::findGiver(Operation &op) const {
   if (!isBackward(&op) || op.getNumResults() != 1 ||
       !(isMovement(&op) || isCheap(&op)))
@@ -70,7 +70,7 @@ std::optional<int64_t> GradientMover::findGiver(Operation &op) const {
   return giver;
 }
 
-/// Whether the block behind the cut can compute what `op` does, without
+/// Whether the block after the cut can compute the result of `op`, without
 /// anything more in memory.
 bool GradientMover::canMove(Operation &op, int64_t block) {
   toMove = {&op};
@@ -91,8 +91,8 @@ bool GradientMover::canMove(Operation &op, int64_t block) {
   return getLogicalBytes(op.getResult(0).getType()) <= taken;
 }
 
-/// Right behind the gradients, which need no place any longer then. All else
-/// that is read there comes from the forward, or is moved, too.
+/// Moves an op to right after the gradients, whose memory can be freed then.
+/// All its other operands come from the forward, or are moved, too.
 void GradientMover::move(Operation &op, int64_t block) {
   llvm::sort(toMove,
              [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
@@ -103,7 +103,7 @@ void GradientMover::move(Operation &op, int64_t block) {
       last = from;
   }
   for (Operation *moved : toMove) {
-    // Constants, and scalars that nothing changes, are the same everywhere.
+    // Constants, and scalars that nothing changes, are equal everywhere.
     for (Value operand : moved->getOperands())
       if (Operation *leaf = operand.getDefiningOp();
           leaf->getNumOperands() == 0 && last->isBeforeInBlock(leaf))
@@ -114,8 +114,9 @@ void GradientMover::move(Operation &op, int64_t block) {
   }
 }
 
-/// Whether the backward of a block has a value, or makes it of such anyway. Of
-/// the backward that `from` is in, what serves only that is moved with it.
+/// Whether the backward of a block has a value at hand, or computes it from
+/// such values. Ops of the backward that `from` is in are moved with it if they
+/// serve nothing else.
 bool GradientMover::isAtHand(Value value, int64_t block, Operation &from) {
   Operation *op = value.getDefiningOp();
   if (auto read = dyn_cast<ReadOp>(op)) {
@@ -139,7 +140,7 @@ bool GradientMover::isAtHand(Value value, int64_t block, Operation &from) {
          });
 }
 
-/// Whether a block's backward reads a value of the forward as it is.
+/// Whether a block's backward reads a value of the forward directly.
 bool GradientMover::isRead(Value value, int64_t block) const {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
     return isBackward(user) && tags.lookup(user).block == block;

@@ -1,6 +1,6 @@
-//===- InferenceTasks.cpp - evaluation and inference ----------------------===//
+//===- InferenceTasks.cpp - Evaluation and inference ----------------------===//
 //
-// Each is one function, and cut into blocks where a training step is.
+// Each is one function, and is cut into blocks where a training step is.
 //===----------------------------------------------------------------------===//
 
 #include "Blocks.h"
@@ -23,7 +23,8 @@ static void addMasked(TaskBuilder &tasks, Value values, Value mask,
                    tasks.declare(sum, tasks.scalarType(f64, true)));
 }
 
-/// True for the elements of real samples: padding follows them.
+/// Builds a mask that is true for the elements of real samples, which padding
+/// follows.
 static Value buildMask(TaskBuilder &tasks, ArrayRef<int64_t> shape) {
   OpBuilder &builder = tasks.getBuilder();
   Value position =
@@ -34,8 +35,8 @@ static Value buildMask(TaskBuilder &tasks, ArrayRef<int64_t> shape) {
                            position, count);
 }
 
-/// One batch in inference mode, and sums over its real samples. Returns the op
-/// after which the sums begin.
+/// Builds one batch in inference mode, and sums over its real samples. Returns
+/// the op after which the sums begin.
 static Operation *buildEvaluation(TaskBuilder &tasks, ModelOp model) {
   auto prepare = model.lookupSymbol<func::FuncOp>("prepare");
   auto forward = model.lookupSymbol<func::FuncOp>("forward");
@@ -70,7 +71,7 @@ static Operation *buildEvaluation(TaskBuilder &tasks, ModelOp model) {
   return last;
 }
 
-/// All sums are the last block's.
+/// Builds the function. All sums belong to the last block.
 static void buildEvaluationFunction(TaskBuilder &tasks, ModelOp model,
                                     int64_t blocks) {
   func::FuncOp function = tasks.startTask(parts::kEvaluation, -1);
@@ -97,8 +98,8 @@ static void buildInferenceFunction(TaskBuilder &tasks, ModelOp model) {
         PurposeAttr::get(tasks.getContext(), Purpose::input,
                          getPortName(forward, index, false)),
         cast<RankedTensorType>(forward.getArgumentTypes()[index]));
-    // Of a training program a port is called after its data field; the model's
-    // own name goes with it.
+    // In a training program a port is called after its data field; the model's
+    // own name is kept with it.
     if (Attribute name = forward.getArgAttr(index, "hfta.file_name"))
       input->setAttr("hfta.file_name", name);
     arguments.push_back(tasks.read(input));

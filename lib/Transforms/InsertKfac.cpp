@@ -87,7 +87,7 @@ struct InsertKfacPass : hfta::impl::HftaInsertKfacBase<InsertKfacPass> {
       return signalPassFailure();
     if (failed(checkLayers(module)))
       return signalPassFailure();
-    // Equal inputs are found as one value.
+    // Equal inputs are recognized by being one value.
     IRRewriter rewriter(&getContext());
     DominanceInfo dominance(module);
     eliminateCommonSubExpressions(rewriter, dominance, module);
@@ -111,7 +111,7 @@ struct InsertKfacPass : hfta::impl::HftaInsertKfacBase<InsertKfacPass> {
     scaleGradients(tasks, units);
   }
 
-  /// What isn't built yet.
+  /// Reports combinations that aren't implemented yet.
   static LogicalResult check(ModuleOp module, const Job &job) {
     auto refuse = [&](const Twine &what) {
       return module.emitError("'precondition kfac' can't be combined with ")
@@ -134,8 +134,8 @@ struct InsertKfacPass : hfta::impl::HftaInsertKfacBase<InsertKfacPass> {
     return success();
   }
 
-  /// Where models differ in what surrounds a layer that they have in common,
-  /// its units might not be those that each copy has alone.
+  /// Checks the layers. Where models differ around a layer that they have in
+  /// common, its units might not be those that each copy alone would have.
   static LogicalResult checkLayers(ModuleOp module) {
     WalkResult result = module.walk([](LayerOp layer) {
       if (!layer.getCopy() || !isArrayed(layer.getOutputGradient()))
@@ -148,10 +148,10 @@ struct InsertKfacPass : hfta::impl::HftaInsertKfacBase<InsertKfacPass> {
     return failure(result.wasInterrupted());
   }
 
-  /// A gradient's variable, and the copy that it is taken for: -1 for all.
+  /// The variable of a gradient, and the copy that it is used for: -1 for all.
   using Gradients = std::set<std::pair<StringRef, int64_t>>;
 
-  /// Norms and updates read ν V.
+  /// Scales gradients, so that norms and updates read ν V.
   static void scaleGradients(TaskBuilder &tasks, ArrayRef<KfacUnit> units) {
     Gradients preconditioned;
     auto note = [&](const TrainedLeaf &leaf) {
@@ -178,8 +178,8 @@ struct InsertKfacPass : hfta::impl::HftaInsertKfacBase<InsertKfacPass> {
     }
   }
 
-  /// What a gradient is multiplied with: ν of the copies whose gradient is
-  /// preconditioned, one of others; null if that is none.
+  /// Builds a gradient's factor: ν for the copies whose gradient is
+  /// preconditioned, one for others; null if there are no such copies.
   static Value buildScale(TaskBuilder &tasks, const Gradients &preconditioned,
                           ReadOp read) {
     OpBuilder &builder = tasks.getBuilder();

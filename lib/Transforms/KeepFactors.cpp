@@ -1,8 +1,8 @@
-//===- KeepFactors.cpp - What forwards and backwards both make ------------===//
+//===- KeepFactors.cpp - Factors that forward and backward share ----------===//
 //
-// A weight or activation that a product wants rounded, or in another order, is
-// made so by a kernel of each task that multiplies it. A backward finds what
-// its forward has made: nothing between them changes the weight.
+// A weight or activation that a product needs rounded, or in another order, is
+// converted by a kernel of each task that multiplies it. The backward can use
+// the forward's result instead: nothing between them changes the weight.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
@@ -22,8 +22,8 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 namespace {
-/// A task that leaves values for another one, and one of the variables in which
-/// it does.
+/// A task that saves values for another one, and one of the variables that it
+/// saves.
 struct Pair {
   func::FuncOp from, to;
   VariableOp saved;
@@ -47,8 +47,8 @@ private:
 };
 } // namespace
 
-/// Whether they are the forward and backward of one block, of which each run of
-/// the second follows one of the first.
+/// Whether the tasks are the forward and backward of one block, so that each
+/// run of the second follows one of the first.
 static bool areForwardAndBackward(func::FuncOp from, func::FuncOp to) {
   auto first = from->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
   auto second = to->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
@@ -78,7 +78,8 @@ SmallVector<Pair> FactorKeeper::findPairs() {
   return pairs;
 }
 
-/// A parameter, or what a forward leaves, in the forward and where it is read.
+/// Describes a parameter, or a value that a forward saves, both in the forward
+/// and where it is read.
 std::string FactorKeeper::describeBase(Value value) const {
   StringRef name;
   if (auto read = value.getDefiningOp<ReadOp>(); read && !read.getCopy())
@@ -94,8 +95,8 @@ std::string FactorKeeper::describeBase(Value value) const {
   return isKept ? name.str() : std::string();
 }
 
-/// What is stored that an op makes of such a value alone: the same text for the
-/// same one. Empty for others.
+/// Describes a stored value that an op computes from such a value alone: equal
+/// values have equal texts. Empty for others.
 std::string FactorKeeper::describe(Operation *op) const {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -135,7 +136,7 @@ void FactorKeeper::keep(Operation *made, Operation *again, VariableOp like) {
   again->erase();
 }
 
-/// The variables that tasks read.
+/// Collects the variables that tasks read.
 llvm::StringSet<> FactorKeeper::collectRead() {
   llvm::StringSet<> names;
   module.walk([&](ReadOp read) { names.insert(read.getVariable()); });
@@ -149,7 +150,7 @@ void FactorKeeper::run() {
     for (Operation &op : func::FuncOp(pair.from).front())
       if (std::string text = describe(&op); !text.empty())
         made.try_emplace(text, &op);
-    // The last ops first: what these are made of is then of no use.
+    // The last ops come first: their operands may then be unused.
     for (Operation &op : llvm::make_early_inc_range(
              llvm::reverse(func::FuncOp(pair.to).front()))) {
       Operation *known = made.lookup(describe(&op));
@@ -159,7 +160,7 @@ void FactorKeeper::run() {
         keep(known, &op, pair.saved);
     }
   }
-  // What was left for nothing else is left no more.
+  // A value that was saved for nothing else is saved no longer.
   llvm::StringSet<> after = collectRead();
   auto isUnread = [&](StringRef name) {
     return before.contains(name) && !after.contains(name);

@@ -1,4 +1,4 @@
-//===- KernelRows.cpp - What kernels compute row by row -------------------===//
+//===- KernelRows.cpp - Kernels that compute row by row -------------------===//
 
 #include "KernelRows.h"
 #include "Hfta/Target/ReferenceModel.h"
@@ -63,8 +63,8 @@ Operation *hfta::getSumSource(Value term, ReduceOp sum) {
 }
 
 bool hfta::haveRowsThreads(ReduceOp reduce) {
-  // A block has a row of so many elements in little time, or has many others
-  // beside it.
+  // A thread block handles a row of at most kLongRow elements in little time;
+  // longer rows are fine if there are many.
   constexpr int64_t kLongRow = 1 << 14, kManyRows = 128;
   int64_t rows = reduce.getType().getNumElements();
   return rows >= kManyRows ||
@@ -72,7 +72,8 @@ bool hfta::haveRowsThreads(ReduceOp reduce) {
 }
 
 bool hfta::areRowsStorable(Operation *op) {
-  // Threads that share a shorter row would store few neighbours each time.
+  // Threads that share a shorter row would store few neighbouring elements each
+  // time.
   constexpr int64_t kShortRow = 32;
   auto reduce = dyn_cast<ReduceOp>(op);
   if (!reduce || !haveRowsThreads(reduce))
@@ -92,7 +93,7 @@ bool hfta::areOfSameRows(ArrayRef<Operation *> members, Operation *op,
         getResultShape(member).size() < elements.size())
       rows = getResultShape(member);
   return !rows || llvm::all_of(all, [&](Operation *member) {
-    // Who has a row would add up each of its elements once more.
+    // Each of a row's threads would add up each of the sum's elements again.
     if (isScatteredSum(member))
       return false;
     return isa<ReduceOp>(member)

@@ -1,4 +1,4 @@
-//===- Kernels.cpp - What passes that form kernels share ------------------===//
+//===- Kernels.cpp - Helpers of passes that form kernels ------------------===//
 
 #include "Kernels.h"
 
@@ -51,7 +51,7 @@ bool hfta::isChanged(Value value, const llvm::StringSet<> &written) {
 
 void hfta::visitUsers(Operation *op,
                       llvm::function_ref<void(Operation *)> visit) {
-  // Each op that is made anew once, however many ways lead to it.
+  // Visits each recomputed op once, however many paths lead to it.
   llvm::SmallSetVector<Operation *, 8> made;
   made.insert(op);
   for (size_t i = 0; i < made.size(); ++i)

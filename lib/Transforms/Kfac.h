@@ -7,17 +7,19 @@
 
 namespace mlir::hfta {
 
-/// forward_moments and backward_moments of all blocks, which add up each unit's
-/// moments beside what forward and backward do, and shared_moments. Gives the
-/// units' factors their moments, and says which factors are another unit's.
+/// Builds forward_moments and backward_moments of all blocks, which add up each
+/// unit's moments in addition to the work of forward and backward, and
+/// shared_moments. Sets the moments of the units' factors, and notes which
+/// factors are those of another unit.
 void buildKfacMoments(TaskBuilder &tasks, MutableArrayRef<KfacUnit> units);
 
-/// curvature, invert and precondition of the blocks that have units, and scale;
-/// declares what they keep. Updates and norms read what they leave.
+/// Builds curvature, invert and precondition of the blocks that have units, and
+/// scale; declares the variables that they keep. Updates and norms read their
+/// results.
 void buildKfacTasks(TaskBuilder &tasks, MutableArrayRef<KfacUnit> units);
 
-/// What a bias has as gradients of single samples, or a norm's scale and shift:
-/// [samples, features], from what is summed over positions.
+/// Builds the gradients of single samples of a bias, or of a norm's scale and
+/// shift: [samples, features], from the terms that are summed over positions.
 Value buildSampleGradients(TaskBuilder &tasks, const KfacUnit &unit,
                            Value parts);
 

@@ -14,23 +14,23 @@
 
 namespace mlir::hfta {
 
-/// [blocks, outputs, inputs] with zeros behind the rows and columns that there
-/// are, as many as the last blocks of the unit's factors have more.
+/// Pads a matrix to [blocks, outputs, inputs], with as many zeros after its
+/// rows and columns as the last blocks of the unit's factors have in excess.
 Expression padMatrix(const KfacUnit &unit, const Expression &matrix);
-/// The other way round.
+/// Removes the padding again.
 Expression cropMatrix(const KfacUnit &unit, const Expression &matrix);
 
-/// Of each block: [b, m, k] times [b, k, n]; transposed, [b, k, m] or [b, n,
-/// k].
+/// Multiplies the matrices of each block: [b, m, k] times [b, k, n];
+/// transposed, [b, k, m] or [b, n, k].
 Expression multiplyMatrices(const Expression &left, const Expression &right,
                             bool isLeftTransposed = false,
                             bool isRightTransposed = false);
 
-/// Diagonal blocks [blocks, size, size] of the output's factor times a padded
-/// matrix.
+/// Multiplies diagonal blocks [blocks, size, size] of the output's factor by a
+/// padded matrix.
 Expression multiplyOutputs(const KfacFactor &output, const Expression &blocks,
                            const Expression &matrix, bool isTransposed = false);
-/// A padded matrix times diagonal blocks of the input's factor.
+/// Multiplies a padded matrix by diagonal blocks of the input's factor.
 Expression multiplyInputs(const Expression &matrix, const KfacFactor &input,
                           const Expression &blocks, bool isTransposed = false);
 

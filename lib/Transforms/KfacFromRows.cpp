@@ -15,16 +15,16 @@ using namespace mlir::hfta;
 // The choice
 //===----------------------------------------------------------------------===//
 
-/// What a multiply-add in f64, as inner products are computed, costs in those
-/// of f32: a vector has half as many. A job in f64, where all cost the same,
-/// chooses alike.
+/// The cost of a multiply-add in f64, in which inner products are computed,
+/// relative to one in f32: a vector has half as many elements. A job in f64,
+/// where all cost the same, uses the same number.
 static constexpr double kWideCost = 2;
 
-/// Compares multiply-adds, of a block's R rows of n and m columns. What both
-/// ways have in common isn't counted: the sum over rows of outer products, of
-/// gradients or of what inverses have made of the rows, and the unpacking of
-/// inverses. Both ways were measured to need as long for a multiply-add within
-/// 10 %, of layers [785, 256] and [785, 512] with 64 to 512 rows.
+/// Compares multiply-adds, for a block's R rows of n and m columns. The work
+/// common to both ways isn't counted: the sum over rows of outer products, of
+/// gradients or of rows multiplied by inverses, and the unpacking of inverses.
+/// Measured times per multiply-add of both ways agreed within 10 %, for layers
+/// [785, 256] and [785, 512] with 64 to 512 rows.
 static bool isCheaperFromRows(double rows, double inputs, double outputs) {
   double fromGradient = inputs * outputs * (inputs + outputs);
   double fromRows = rows * (inputs * inputs + outputs * outputs);
@@ -47,7 +47,7 @@ static bool hasRowsInOrder(LayerOp layer, const LayerAxes &axes) {
 }
 
 /// Rows of windows would have to be copied out of the input, and those of
-/// several uses to be put together: such layers take the gradient.
+/// several uses to be concatenated: such layers use the gradient.
 static bool isFromRows(const KfacUnit &unit, const Job &job) {
   if (unit.rule != KfacRule::kronecker || unit.layers.size() != 1 ||
       !hasRowsInOrder(unit.layers.front(), *unit.axes))
@@ -60,8 +60,9 @@ static bool isFromRows(const KfacUnit &unit, const Job &job) {
                                      static_cast<double>(axes.outputs));
 }
 
-/// Whether a step's rows are those of one micro-batch. In eigenbases products
-/// are divided element by element before the way back: that takes the gradient.
+/// Whether a step's rows are those of one micro-batch. In eigenbases, products
+/// are divided element by element before they are transformed back: that needs
+/// the gradient.
 static bool takesRows(const Job &job) {
   return job.kfacMethod != Job::kEigen && job.microBatches == 1;
 }
@@ -71,7 +72,7 @@ static bool takesRows(const Job &job) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Has backward tasks leave what their layers name.
+/// Makes backward tasks save the values that their layers name.
 class RowKeeper {
 public:
   explicit RowKeeper(TaskBuilder &tasks) : tasks(tasks) {}
@@ -88,7 +89,7 @@ private:
   VariableOp findKept(Value value);
 
   TaskBuilder &tasks;
-  /// Where rows that layers have in common are, by value and copy.
+  /// The variables with rows that several layers share, by value and copy.
   std::map<std::pair<const void *, int64_t>, VariableOp> known;
   SmallVector<VariableOp> left;
 };
@@ -99,7 +100,7 @@ static TaskAttr getTaskOf(LayerOp layer) {
       HftaDialect::kTaskAttrName);
 }
 
-/// Behind casts that only make elements wider.
+/// Skips casts that only make elements wider.
 static Value skipWidening(Value value) {
   while (auto cast = value.getDefiningOp<CastOp>()) {
     auto from =
@@ -112,9 +113,9 @@ static Value skipWidening(Value value) {
   return value;
 }
 
-/// What an earlier task has left for the backward stays until the next step's
-/// forward: rows that lie there as they are needn't be left once more. What was
-/// received of another stage doesn't stay.
+/// Finds the variable in which an earlier task has saved rows for the backward.
+/// It stays until the next step's forward, so rows that are saved unchanged
+/// needn't be saved again. A value received from another stage doesn't stay.
 VariableOp RowKeeper::findKept(Value value) {
   while (auto reshape = value.getDefiningOp<ReshapeOp>())
     value = reshape.getInput();
@@ -141,7 +142,7 @@ VariableOp RowKeeper::keep(LayerOp layer, Value value, StringRef side) {
     value = UnstackOp::create(builder, layer.getLoc(),
                               getLogicalType(value.getType()), value,
                               layer.getCopyAttr());
-  // As precise as what the gradient is computed with.
+  // The precision is that in which the gradient is computed.
   value =
       tasks.castTo(value, tasks.getFloatType(tasks.getJob().precision.compute));
   std::string place = side.str();
@@ -173,7 +174,7 @@ SmallVector<VariableOp> hfta::leaveRows(TaskBuilder &tasks,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Makes the versions of backward tasks that leave rows in place of gradients.
+/// Builds the versions of backward tasks that save rows instead of gradients.
 class RowsVersions {
 public:
   RowsVersions(TaskBuilder &tasks, ArrayRef<KfacUnit> units,
@@ -213,8 +214,8 @@ private:
     auto &found = unit.isFromRows() ? untaken : taken;
     found[gradient.getSymName()].insert(leaf.copy.value_or(-1));
   }
-  /// Whether nothing in a step takes the gradient, of any copy that the write
-  /// is for.
+  /// Whether no task in a step uses the gradient, of any copy that the write is
+  /// for.
   bool isUntaken(WriteOp write) const {
     StringRef name = write.getVariable();
     auto known = untaken.find(name);
@@ -242,10 +243,10 @@ private:
   }
 
   TaskBuilder &tasks;
-  /// Copies, -1 for all, of gradients that no task of a step takes, and of
-  /// others.
+  /// The copies, -1 for all, of gradients that no task of a step uses, and of
+  /// other gradients.
   std::map<StringRef, std::set<int64_t>> untaken, taken;
-  std::set<StringRef> rows; ///< variables that are written in their place
+  std::set<StringRef> rows; ///< variables with rows, written in their place
   std::set<std::pair<StringRef, int64_t>> versioned; ///< tasks: part and block
 };
 } // namespace

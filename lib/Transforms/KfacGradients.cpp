@@ -7,7 +7,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// [blocks, outputs, inputs], the bias' column last.
+/// Returns the gradient as [blocks, outputs, inputs], with the bias' column
+/// last.
 Expression KfacTasks::getMatrix(const KfacUnit &unit) const {
   const LayerAxes &axes = *unit.axes;
   Value gradient =
@@ -33,13 +34,13 @@ void KfacTasks::writeGradient(const Expression &value,
   write(value.reshape(stored.getShape()).to(stored.getElementType()), gradient);
 }
 
-/// The other way round.
+/// Writes the matrix in the form of the parameters' gradients.
 void KfacTasks::setMatrix(const KfacUnit &unit, const Expression &matrix) {
   const LayerAxes &axes = *unit.axes;
   auto slice = [&](int64_t from, int64_t size) {
     if (!unit.bias)
       return matrix;
-    // A slice of the gradient's own shape is computed in its place.
+    // A slice with the gradient's own shape is computed in place.
     if (axes.blocks == 1)
       return matrix.reshape({axes.outputs, unit.getInputColumns()})
           .apply<SliceOp>(ArrayRef<int64_t>{0, from},
@@ -59,7 +60,7 @@ void KfacTasks::setMatrix(const KfacUnit &unit, const Expression &matrix) {
   weight = weight.reshape(permuted);
   if (!llvm::equal(inverse, llvm::seq<int64_t>(0, inverse.size())))
     weight = weight.apply<TransposeOp>(ArrayRef<int64_t>(inverse));
-  // As the op has its weight, then as the parameter is.
+  // First the shape and order of the op's weight, then those of the parameter.
   ArrayRef<int64_t> shape =
       cast<RankedTensorType>(
           LayerOp(unit.layers.front()).getWeightGradient().getType())
@@ -70,7 +71,7 @@ void KfacTasks::setMatrix(const KfacUnit &unit, const Expression &matrix) {
     writeGradient(slice(axes.inputs, 1), *unit.bias);
 }
 
-/// Qg [(Qgᵀ Grad Qa) / (dg daᵀ + λ)] Qaᵀ.
+/// Computes Qg [(Qgᵀ Grad Qa) / (dg daᵀ + λ)] Qaᵀ.
 Expression KfacTasks::divideInBases(const KfacUnit &unit,
                                     const Expression &gradient) const {
   // A diagonal's eigenvectors are the axes.
@@ -116,7 +117,7 @@ Expression KfacTasks::getInnerProduct(const Expression &first,
   return wrap(tasks.sumAll(products));
 }
 
-/// [blocks, rows, columns].
+/// Reads rows as [blocks, rows, columns].
 Expression KfacTasks::getRows(VariableOp variable,
                               const LayerSide &side) const {
   SmallVector<int64_t> order(side.blocks);
@@ -135,10 +136,10 @@ Expression KfacTasks::getRows(VariableOp variable,
       {count(side.blocks), count(side.getRows()), count(side.columns)});
 }
 
-/// V = (g G⁻¹)ᵀ (a A⁻¹), of all rows; ⟨V, Grad⟩ = Σ (g G⁻¹ gᵀ) ∘ (a A⁻¹ aᵀ),
-/// over all pairs of rows, in f64 throughout: squares of inputs may overflow
-/// where gradients don't. What is summed over rows is as precise as what
-/// gradients are added up in.
+/// Computes V = (g G⁻¹)ᵀ (a A⁻¹), over all rows, and ⟨V, Grad⟩ = Σ (g G⁻¹ gᵀ) ∘
+/// (a A⁻¹ aᵀ), over all pairs of rows, in f64 throughout: squares of inputs may
+/// overflow where gradients don't. Sums over rows have the precision in which
+/// gradients are added up.
 void KfacTasks::preconditionRows(const KfacUnit &unit) {
   Expression outputs = getRows(unit.outputRows, unit.axes->output);
   Expression inputs = getRows(unit.inputRows, unit.axes->input);
@@ -184,8 +185,9 @@ void KfacTasks::precondition(const KfacUnit &unit) {
   setMatrix(unit, result);
 }
 
-/// Numbers are divided by their mean square, damped; scale and shift of a
-/// feature multiplied with the inverse of [a + λ, b; b, c + λ].
+/// Preconditions a unit without factors: numbers are divided by their mean
+/// square, damped; scale and shift of a feature are multiplied by the inverse
+/// of [a + λ, b; b, c + λ].
 void KfacTasks::preconditionFeatures(const KfacUnit &unit) {
   VariableOp product = tasks.getVariables().lookupOf(unit.weight.variable,
                                                      Purpose::inner_product);

@@ -9,7 +9,7 @@ using namespace mlir::hfta;
 // Running means
 //===----------------------------------------------------------------------===//
 
-/// All blocks' diagonals of what is packed, in f64.
+/// Returns the diagonals of all blocks of packed matrices, in f64.
 Expression KfacTasks::getDiagonal(const Expression &packed,
                                   const KfacFactor &factor) const {
   int64_t size = factor.size;
@@ -39,7 +39,7 @@ static Expression isFinite(const Expression &value) {
                                       std::numeric_limits<double>::infinity());
 }
 
-/// The sum over all uses, in their order.
+/// Returns the sum of moments over all uses, in their order.
 Expression KfacTasks::readMoments(const KfacFactor &factor) const {
   auto readUse = [&](VariableOp moment) {
     return wrap(
@@ -51,8 +51,8 @@ Expression KfacTasks::readMoments(const KfacFactor &factor) const {
   return sum;
 }
 
-/// Those that are the copy's own and the stage's own: schedules clear what
-/// copies or stages have in common.
+/// Clears the moments that belong to the copy and the stage: schedules clear
+/// those that copies or stages share.
 void KfacTasks::clearMoments(const KfacUnit &unit, const KfacFactor &factor) {
   const Job &job = tasks.getJob();
   auto getStage = [&](VariableOp variable) {
@@ -66,8 +66,9 @@ void KfacTasks::clearMoments(const KfacUnit &unit, const KfacFactor &factor) {
             moment);
 }
 
-/// w ← d w + 1; F ← F + (new − F) / w. What isn't finite shows on the diagonal,
-/// where every column's square stands; then both stay as they are.
+/// Updates w ← d w + 1; F ← F + (new − F) / w. A value that isn't finite shows
+/// on the diagonal, as the square of every column is there; then both stay as
+/// they are.
 void KfacTasks::updateMean(const KfacUnit &unit, const KfacFactor &factor) {
   if (factor.owner)
     return;
@@ -79,8 +80,8 @@ void KfacTasks::updateMean(const KfacUnit &unit, const KfacFactor &factor) {
     if (VariableOp terms = variables.lookup(Purpose::loss_weight))
       scale = 1.0 / read(terms).to(wide);
   }
-  // Moments are those of all accumulations of the update, the loss' weights
-  // those of one.
+  // Moments are summed over all accumulations of the update, the loss' weights
+  // over one.
   scale = scale / read(variables.lookup(Purpose::accumulations)).to(wide);
   if (factor.group >= 0)
     scale = scale * factor.rowsOfGroup;
@@ -127,8 +128,8 @@ void KfacTasks::invertFactor(const KfacFactor &factor,
   countWhere("kept", ComparePredicate::equal, 4);
 }
 
-/// A column an eigenvector, [blocks, size, size], and those of all blocks of a
-/// matrix, [matrices, padded columns].
+/// Returns the basis with an eigenvector per column: [blocks, size, size], the
+/// eigenvectors of all blocks of a matrix as [matrices, padded columns].
 Expression KfacTasks::getBasis(const KfacFactor &factor) const {
   return read(factor.basis).reshape({factor.blocks, factor.size, factor.size});
 }
@@ -170,7 +171,7 @@ void KfacTasks::invert(const KfacUnit &unit, bool alsoInput, bool alsoOutput) {
   Expression input = getMeanDiagonal(unit.input);
   Expression output = getMeanDiagonal(unit.output);
   Expression pi = (input / output).apply<SqrtOp>();
-  // Zero, infinity and NaN are no ratio.
+  // Zero, infinity and NaN aren't valid ratios.
   Expression isRatio = isFinite(pi + 1.0 / pi);
   pi = isRatio.select(pi, 1.0);
   invertBoth(root * pi, root / pi);

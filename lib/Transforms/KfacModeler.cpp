@@ -1,4 +1,4 @@
-//===- KfacModeler.cpp - What plans of K-FAC are made of ------------------===//
+//===- KfacModeler.cpp - The planner's model of K-FAC ---------------------===//
 
 #include "KfacModeler.h"
 
@@ -10,13 +10,13 @@ using planning::kBytesPerSecond;
 using planning::kFlopsPerSecond;
 using planning::kNoFactor;
 
-/// Copies that the parameter is taken for at once.
+/// Returns how many copies the parameter is preconditioned for at once.
 int64_t KfacModeler::getCopiesOf(const TrainedLeaf &leaf) const {
   VariableOp variable = leaf.variable;
   return leaf.copy || variable.getCopy() ? 1 : job.copies;
 }
 
-/// Of the unit's gradient.
+/// Counts the elements of the unit's gradient.
 int64_t KfacModeler::countElements(const KfacUnit &unit) const {
   auto count = [](const TrainedLeaf &leaf) {
     return VariableOp(leaf.variable).getTensorType().getNumElements();
@@ -25,14 +25,14 @@ int64_t KfacModeler::countElements(const KfacUnit &unit) const {
          getCopiesOf(unit.weight);
 }
 
-/// That a replica has in a step.
+/// Returns the number of rows that a replica has in a step.
 double KfacModeler::getRows(const KfacUnit &unit) const {
   int64_t replicas = job.getReplicas(share.stage.value_or(0));
   return 1 / unit.input.scale / static_cast<double>(replicas);
 }
 
-/// Whether its input factor is inverted by these ranks: eigenvectors come with
-/// what is made elsewhere.
+/// Whether these ranks invert the unit's input factor. Eigenvectors come with a
+/// mean that is made elsewhere.
 bool KfacModeler::hasInput(const KfacUnit &unit) const {
   return !share.isReceived(unit.input) || job.kfacMethod != Job::kEigen;
 }
@@ -45,7 +45,7 @@ void KfacModeler::addBlocks() {
         planned.model.blocks[share.getPlace(unit.getBlock())];
     int64_t elements = countElements(unit);
     block.gradientElements += elements;
-    // What they are read, written and multiplied with by an optimizer.
+    // The bytes that an optimizer reads and writes per element.
     constexpr double kTouched = 4 * sizeof(float);
     planned.model.update +=
         kTouched * static_cast<double>(elements) / kBytesPerSecond;
@@ -55,7 +55,7 @@ void KfacModeler::addBlocks() {
       block.forward += forward;
       block.backward += 2 * forward;
     } else if (unit.rule == KfacRule::unit) {
-      // Its moment goes with the gradients.
+      // The unit's moment is sent with the gradients.
       block.gradientElements += unit.features * unit.output.size *
                                 (unit.output.size + 1) / 2 *
                                 getCopiesOf(unit.weight);
@@ -63,13 +63,13 @@ void KfacModeler::addBlocks() {
   }
 }
 
-/// Makes it the layer's factor, or one more matrix of it.
+/// Adds the factor as the layer's, or as one more matrix of it.
 int64_t KfacModeler::addFactor(const KfacUnit &unit, KfacFactor &factor,
                                bool isInput) {
   planning::KfacModel &model = planned.model;
   int64_t copies = getCopiesOf(unit.weight);
   planning::KfacFactor added;
-  // A diagonal is matrices of one row.
+  // A diagonal counts as matrices of one row.
   added.matrices = {factor.isDiagonal ? 1 : factor.size,
                     copies * (factor.isDiagonal ? factor.size : factor.blocks)};
   added.block = share.getPlace(unit.getBlock());
@@ -93,7 +93,7 @@ int64_t KfacModeler::addFactor(const KfacUnit &unit, KfacFactor &factor,
   return static_cast<int64_t>(model.factors.size()) - 1;
 }
 
-/// Another copy of the layer, compiled alone.
+/// Adds another copy of the layer, compiled alone.
 void KfacModeler::addCopy(KfacUnit &unit, int64_t number, double precondition) {
   planning::KfacModel &model = planned.model;
   planning::KfacLayer &layer = model.layers[number];
@@ -120,7 +120,7 @@ void KfacModeler::addCopy(KfacUnit &unit, int64_t number, double precondition) {
   sharesDiffer |= isOwn != !owner;
   if (!owner)
     return addMatrices(unit.input.number, unit.input);
-  // Both layers go to one column for this copy's sake.
+  // Both layers are assigned to one column for this copy's sake.
   if (owner->input.number != unit.input.number) {
     sharesDiffer = true;
     model.layers.push_back({{unit.input.number, owner->input.number}, 0, 0});

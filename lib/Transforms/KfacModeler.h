@@ -1,4 +1,4 @@
-//===- KfacModeler.h - What plans of K-FAC are made of ----------*- C++ -*-===//
+//===- KfacModeler.h - The planner's model of K-FAC -------------*- C++ -*-===//
 
 #ifndef HFTA_LIB_TRANSFORMS_KFACMODELER_H
 #define HFTA_LIB_TRANSFORMS_KFACMODELER_H
@@ -8,38 +8,39 @@
 
 namespace mlir::hfta {
 
-/// Units whose work is shared by some ranks, and the blocks that these have:
-/// those of one of several stages, or all.
+/// Units whose work some ranks share, and the blocks that they belong to: those
+/// of one of several stages, or all.
 struct KfacShare {
   std::optional<int64_t> stage;
   int64_t ranks; ///< the stage's replicas, or all groups
   SmallVector<KfacUnit *> units;
-  SmallVector<int64_t> blocks; ///< plans count them from 0
+  SmallVector<int64_t> blocks; ///< plans number them from 0
 
   int64_t getPlace(int64_t block) const {
     return llvm::find(blocks, block) - blocks.begin();
   }
-  /// Of the unit's input factor, if it is another one's of these units.
+  /// Returns the owner of the unit's input factor, if it is another one of
+  /// these units.
   const KfacUnit *getOwner(const KfacUnit &unit) const {
     return llvm::is_contained(units, unit.input.owner) ? unit.input.owner
                                                        : nullptr;
   }
-  /// Whether the factor's mean is made elsewhere, and the ranks get it.
+  /// Whether the factor's mean is computed elsewhere and sent to these ranks.
   bool isReceived(const KfacFactor &factor) const {
     return factor.owner && !llvm::is_contained(units, factor.owner);
   }
 };
 
-/// What the planner is told of the units: those of one parameter, of whichever
-/// copies, are one layer.
+/// Builds the planner's model of the units: those of one parameter, of
+/// whichever copies, are one layer.
 class KfacModeler {
 public:
   KfacModeler(const Job &job, const KfacShare &share)
       : job(job), share(share) {}
 
   PlannedKfac build();
-  /// Whether each copy has all of the layers, with the same inputs in common:
-  /// then a plan of them all is one of each.
+  /// Whether each copy has all of the layers, and shares inputs among them in
+  /// the same way: then one plan of all copies is a plan for each.
   bool areCopiesAlike() const;
 
 private:

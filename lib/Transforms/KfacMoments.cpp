@@ -1,14 +1,14 @@
-//===- KfacMoments.cpp - Moments beside forward and backward --------------===//
+//===- KfacMoments.cpp - Moments added up in forward and backward ---------===//
 //
-// A moment is added up where its rows are computed: of inputs in a second
-// version of forward, of output gradients in one of backward, or of
-// backward_weight where that has the layer. An hfta.layer stands in such a task
-// and names the values there; what it has of an input was saved by a forward
-// task, or computed again from what was, so that the forward has a value of the
-// same number. Each use of a weight has moments of its own: uses may be of
-// several stages, and sums have the same order wherever these are cut. Where
-// targets are drawn, moments of output gradients are added to the backward from
-// these instead, which names the same layers once more.
+// A moment is added up where its rows are computed: moments of inputs in a
+// second version of forward, those of output gradients in one of backward, or
+// of backward_weight if that has the layer. An hfta.layer in such a task names
+// the values there; its input was saved by a forward task, or recomputed from
+// saved values, so that the forward has a value of equal number. Each use of a
+// weight has moments of its own: uses may be in several stages, and sums have
+// the same order wherever these are cut. Where targets are drawn, moments of
+// output gradients are added to the backward from these instead, which names
+// the same layers again.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Expression.h"
@@ -26,19 +26,19 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// A task that moments are added to: the second version of another, or one of
-/// its own.
+/// A task that moments are added to: the second version of another task, or a
+/// task of its own.
 struct MomentTask {
   func::FuncOp function;
-  func::FuncOp original;              ///< null: it has none; or itself
-  IRMapping values;                   ///< of all tasks, as the task has them
-  DenseMap<unsigned, Value> ofNumber; ///< what the original computes or reads
-  /// Sums as they are so far, by variable and copy.
+  func::FuncOp original;              ///< null: none; or the task itself
+  IRMapping values;                   ///< maps all tasks' to this one's
+  DenseMap<unsigned, Value> ofNumber; ///< values of the original, by number
+  /// The sums so far, by variable and copy.
   llvm::MapVector<std::pair<Operation *, int64_t>, Value> sums;
 };
 
-/// What makes two inputs the same factor: their values' numbers, axes, windows,
-/// ones, copy.
+/// Inputs with equal keys have the same factor. A key has the values' numbers,
+/// axes, windows, ones, and copy.
 using InputKey = SmallVector<int64_t>;
 
 class MomentBuilder {
@@ -59,7 +59,8 @@ private:
   void eraseWithoutMoments();
   void takeSampled(func::FuncOp function);
   bool draws() const { return tasks.getJob().drawsTargets(); }
-  /// The layer as the task names it that gets its output gradient's moments.
+  /// Returns the layer as named in the task that gets its output gradient's
+  /// moments.
   LayerOp getMeasured(LayerOp layer) const {
     return draws() ? sampledOf.lookup(layer) : layer;
   }
@@ -76,7 +77,7 @@ private:
   Value bringOf(LayerOp layer, Value value, MomentTask &task);
   Value bringRead(ReadOp read, MomentTask &task);
 
-  /// Rows are as precise as what they were computed with.
+  /// Widens rows to the precision in which they were computed.
   Value widen(Value rows) {
     return tasks.castTo(tasks.castTo(rows, type), wide);
   }
@@ -99,16 +100,16 @@ private:
   TaskBuilder &tasks;
   OpBuilder &builder;
   MutableArrayRef<KfacUnit> units;
-  FloatType type; ///< of moments
-  FloatType wide; ///< that a micro-batch's rows are added up in
+  FloatType type; ///< the moments' type
+  FloatType wide; ///< the type in which a micro-batch's rows are added up
   ValueNumbers numbers;
   DenseMap<unsigned, Value> first; ///< the first value of each number
   std::map<std::pair<std::string, int64_t>, MomentTask> all;
-  /// What forward tasks leave for others.
+  /// The writes of forward tasks that other tasks read.
   llvm::StringMap<WriteOp> writers;
   std::map<SmallVector<InputKey>, KfacUnit *> owners;
   std::map<SmallVector<InputKey>, SmallVector<VariableOp>> shared;
-  /// Layers of the backward from drawn targets, by those of the other one.
+  /// The layers of the backward from drawn targets, by those of the other one.
   SampledLayers sampledOf;
 };
 
@@ -160,16 +161,16 @@ void MomentBuilder::makeSecondVersion(func::FuncOp function, StringRef part) {
   }
 }
 
-/// What has nothing to add needs no second version. A backward from drawn
-/// targets may have something for other blocks.
+/// Erases second versions that have nothing to add, except for a backward from
+/// drawn targets, which may compute values for other blocks.
 void MomentBuilder::eraseWithoutMoments() {
   for (auto &[key, task] : all)
     if (task.sums.empty() && task.function != task.original)
       tasks.eraseTask(task.function);
 }
 
-/// A backward from drawn targets is for moments alone: they are added to it as
-/// it is.
+/// A backward from drawn targets is for moments alone: they are added to this
+/// task, without a second version.
 void MomentBuilder::takeSampled(func::FuncOp function) {
   MomentTask &task =
       all[{parts::kSampledMoments.str(), getTaskOf(function).getBlock()}];
@@ -183,8 +184,8 @@ MomentTask &MomentBuilder::getTask(StringRef part, int64_t block) {
   return all.at({part.str(), block});
 }
 
-/// The second version of the task that names the layer, or the backward from
-/// drawn targets that does.
+/// Returns the second version of the task that names the layer, or the backward
+/// from drawn targets that does.
 MomentTask &MomentBuilder::getTask(LayerOp layer) {
   if (draws())
     return getTask(parts::kSampledMoments, getBlockOf(layer));
@@ -216,7 +217,8 @@ void MomentBuilder::finish(MomentTask &task) {
 // Values of forward tasks
 //===----------------------------------------------------------------------===//
 
-/// The write of a forward task that a read finds; null if there is none.
+/// Returns the write in a forward task whose value a read finds; null if there
+/// is none.
 WriteOp MomentBuilder::findWriter(ReadOp read) const {
   Role role = tasks.lookup(read.getVariable()).getRole();
   if (role != Role::saved && role != Role::cut && role != Role::exchange)
@@ -224,7 +226,8 @@ WriteOp MomentBuilder::findWriter(ReadOp read) const {
   return writers.lookup(read.getVariable());
 }
 
-/// What a value was before it went through variables, or was computed again.
+/// Returns the first value equal to this one, before it was stored in variables
+/// or recomputed.
 Value MomentBuilder::resolve(Value value) const {
   Value found = first.lookup(numbers.lookup(value));
   return found ? found : value;
@@ -255,8 +258,8 @@ bool MomentBuilder::isShared(Value value) const {
   return true;
 }
 
-/// What a task of its own computes again of other blocks' forward is what its
-/// stage has not been sent.
+/// Rebuilds a read in a task. A task of its own recomputes values of other
+/// blocks' forward, except those that its stage has been sent.
 Value MomentBuilder::bringRead(ReadOp read, MomentTask &task) {
   const Job &job = tasks.getJob();
   WriteOp write = findWriter(read);
@@ -276,8 +279,9 @@ Value MomentBuilder::bringRead(ReadOp read, MomentTask &task) {
   return builder.clone(*read)->getResult(0);
 }
 
-/// The value, computed again in a task if it isn't there: null if it can't be.
-/// The second version of a layer's task has all that the layer names.
+/// Returns the value in a task, recomputed if need be: null if that isn't
+/// possible. The second version of a layer's task has all values that the layer
+/// names.
 Value MomentBuilder::bring(Value value, MomentTask &task) {
   if (Value known = task.values.lookupOrNull(value))
     return known;
@@ -300,7 +304,7 @@ Value MomentBuilder::bring(Value value, MomentTask &task) {
   return task.values.lookup(value);
 }
 
-/// A layer's value in a task; of one copy's layer, that copy's.
+/// Returns a layer's value in a task; for one copy's layer, that copy's.
 Value MomentBuilder::bringOf(LayerOp layer, Value value, MomentTask &task) {
   Value found = bring(value, task);
   if (!found || !layer.getCopy() || !isArrayed(found))
@@ -314,8 +318,8 @@ Value MomentBuilder::bringOf(LayerOp layer, Value value, MomentTask &task) {
 // Moments
 //===----------------------------------------------------------------------===//
 
-/// Of one copy, or of all copies together where they share the rows; of each
-/// use one, in its block.
+/// Declares the moments of one copy, or of all copies together where they share
+/// the rows; one for each use, in its block.
 void MomentBuilder::declare(KfacFactor &factor, const KfacUnit &unit,
                             StringRef name) {
   VariableOp of = unit.weight.variable;
@@ -354,7 +358,7 @@ bool MomentBuilder::isReduced(LayerOp layer) const {
                                     tasks.getJob().getMicroBatch());
 }
 
-/// Of all uses in a step.
+/// Returns the number of rows of all uses in a step.
 int64_t MomentBuilder::countRows(const KfacUnit &unit) const {
   int64_t rows = 0;
   for (LayerOp layer : unit.layers)
@@ -366,7 +370,8 @@ int64_t MomentBuilder::countRows(const KfacUnit &unit) const {
 void MomentBuilder::add(MomentTask &task, VariableOp moment,
                         std::optional<int64_t> copy, Value rows,
                         llvm::function_ref<Value(Value)> build) {
-  // Behind what it is made of, which is in the caches still.
+  // The sum is added after the ops that compute its rows, which are still in
+  // the caches.
   Value &sum = task.sums[{moment, copy.value_or(-1)}];
   Operation *last = rows.getDefiningOp();
   if (sum && last->isBeforeInBlock(sum.getDefiningOp()))
@@ -407,7 +412,7 @@ MomentBuilder::getKeys(const KfacUnit &unit,
   return keys;
 }
 
-/// Whether copies that are compiled alone have the same moments already; of
+/// Whether copies that are compiled alone already have the same moments, of
 /// inputs that all copies share.
 bool MomentBuilder::shareMoments(KfacUnit &unit) {
   KfacFactor &factor = unit.input;
@@ -427,8 +432,8 @@ bool MomentBuilder::shareMoments(KfacUnit &unit) {
   return isShared;
 }
 
-/// In the forward, or in the second version of the layer's task if that is
-/// where an input is computed.
+/// Adds the input's moment in the forward, or in the second version of the
+/// layer's task if that computes the input.
 void MomentBuilder::addInput(KfacUnit &unit, size_t use) {
   LayerOp layer = unit.layers[use];
   bool isShared = unit.input.isMomentShared;
@@ -520,7 +525,8 @@ Value hfta::buildSampleGradients(TaskBuilder &tasks, const KfacUnit &unit,
   return whole.reshape({samples, unit.features});
 }
 
-/// Sums over samples of u u, and with a shift of u v and v v, a feature each.
+/// Adds sums over samples of u u and, with a shift, of u v and v v, for each
+/// feature.
 void MomentBuilder::addUnitWise(KfacUnit &unit) {
   KfacFactor &factor = unit.output;
   int64_t size = unit.bias ? 2 : 1;

@@ -1,4 +1,4 @@
-//===- KfacPlacement.cpp - Who of the replicas does what of K-FAC ---------===//
+//===- KfacPlacement.cpp - Replicas' shares of the work of K-FAC ----------===//
 
 #include "KfacPlacement.h"
 
@@ -40,8 +40,8 @@ private:
 
 } // namespace
 
-/// Bytes that the stage's devices have for factors and inverses; 0: as many as
-/// they like.
+/// Returns the bytes that the stage's devices have for factors and inverses; 0:
+/// without limit.
 double KfacPlacer::getMemory() {
   if (job.clusterMemory == 0)
     return 0;
@@ -51,7 +51,8 @@ double KfacPlacer::getMemory() {
     bool isElsewhere = stage && block >= 0 && job.getStage(block) != *stage;
     if (variable.getRole() == Role::constant || isElsewhere)
       continue;
-    // A replica has sums of its own groups, and activations of a copy at least.
+    // A replica has sums of its own groups, and activations of at least one
+    // copy.
     Role role = variable.getRole();
     bool isOfGroups = SegmentAttr::isSummed(role) || role == Role::result;
     bool takesTurns = SegmentAttr::livesWithinStep(role) && !isOfGroups;
@@ -65,9 +66,9 @@ double KfacPlacer::getMemory() {
   return std::max(bytes, 1.0);
 }
 
-/// The fastest one that fits beside what is known of the program; if none does,
-/// each inverse on one replica, which takes least: more or less than is known
-/// here may be needed, so that nothing is refused.
+/// Chooses the fastest plan that fits beside the known needs of the program. If
+/// none does, puts each inverse on one replica, which needs least: the true
+/// needs may be larger or smaller than is known here, so nothing is refused.
 planning::KfacPlan KfacPlacer::choose() {
   llvm::Expected<planning::ChosenKfacPlan> chosen =
       planning::chooseKfacPlan(model, costs, ranks, getMemory());
@@ -77,8 +78,8 @@ planning::KfacPlan KfacPlacer::choose() {
   return planning::planFraction(model, costs, {/*rows=*/1, ranks});
 }
 
-/// On the grid with so many ranks in a column, the best of our rule and of
-/// KAISA's.
+/// Plans a grid with `share` of the ranks in a column: the best of this
+/// project's rule and of KAISA's.
 FailureOr<planning::KfacPlan> KfacPlacer::placeFraction(double share) {
   llvm::Expected<planning::FactorGrid> grid =
       planning::makeFactorGrid(share, ranks);
@@ -100,14 +101,13 @@ FailureOr<planning::KfacPlan> KfacPlacer::placeFraction(double share) {
   });
 }
 
-/// Each layer with one group. Which one must follow from a copy's own layers,
-/// as its results do: all copies have all of them.
+/// Assigns each layer to one group. The choice must follow from a copy's own
+/// layers, as its results do: all copies have all of them.
 planning::KfacPlan KfacPlacer::placeLocally() {
   planning::KfacModel ofCopy = model;
   for (planning::KfacFactor &factor : ofCopy.factors) {
     factor.matrices.count /= job.copies;
-    // A factor counts once, with whatever method and by however many layers it
-    // is inverted.
+    // A factor counts once, whatever the method and however many layers use it.
     factor.inverses = 1;
   }
   return planning::planLocal(ofCopy, ranks);
@@ -127,7 +127,7 @@ FailureOr<planning::KfacPlan> KfacPlacer::place() {
   return placeFraction(*share);
 }
 
-/// Whether a plan is one of these units: what it was made of is the same.
+/// Whether a plan is for these units: it was made from the same data.
 static bool isPlanOf(const PlannedKfac &given, const PlannedKfac &problem) {
   auto isSame = [](const planning::KfacFactor &one,
                    const planning::KfacFactor &other) {
@@ -149,13 +149,14 @@ static bool isPlanOf(const PlannedKfac &given, const PlannedKfac &problem) {
          llvm::equal(given.model.layers, problem.model.layers, hasSame);
 }
 
-/// The replicas first, first + stride, ..., as one is always written.
+/// Returns the replicas first, first + stride, ...; a single one is always
+/// written alike.
 static ReplicasAttr getReplicas(MLIRContext *context, int64_t first,
                                 int64_t count, int64_t stride) {
   return ReplicasAttr::get(context, first, count, count == 1 ? 1 : stride);
 }
 
-/// Tells the units who does their work.
+/// Notes on the units which replicas do their work.
 static void deal(MLIRContext *context, const planning::KfacPlan &plan,
                  const Job &job, ArrayRef<KfacUnit *> units) {
   const planning::FactorGrid &grid = plan.grid;
@@ -194,8 +195,8 @@ static void deal(MLIRContext *context, const planning::KfacPlan &plan,
   }
 }
 
-/// Sums under forward and under backward are of different buckets: what is
-/// taken in forward waits for no backward.
+/// Splits buckets so that none has moments of both forward and backward: those
+/// of the forward needn't wait for the backward.
 static void separatePasses(const planning::KfacModel &model,
                            const planning::KfacCosts &costs,
                            planning::KfacPlan &plan) {
@@ -214,14 +215,14 @@ static void separatePasses(const planning::KfacModel &model,
       planning::getBucketProblem(model, costs, plan.readyOrder), lengths);
 }
 
-/// A bucket's moments lie together, in the block that completes it; those of
-/// parameters that have no inverses beside a layer's of their block, and those
-/// that other stages take where they are taken.
+/// Collects a bucket's moments in the block that completes the bucket, and with
+/// them the moments of parameters without inverses that are in a layer's block.
+/// Moments that other stages compute stay where they are.
 static void collectBuckets(const Job &job, const PlannedKfac &planned,
                            const KfacShare &share) {
   const planning::KfacPlan &plan = planned.plan;
   std::vector<int64_t> blockOf(planned.model.factors.size());
-  std::map<int64_t, int64_t> ofBlock; // of output factors
+  std::map<int64_t, int64_t> ofBlock; // for output factors
   for (const planning::Bucket &bucket : plan.buckets) {
     int64_t last =
         share.blocks[planned.model.factors[plan.readyOrder[bucket.last]].block];
@@ -253,7 +254,7 @@ static void collectBuckets(const Job &job, const PlannedKfac &planned,
   }
 }
 
-/// All units, or those of a stage.
+/// Makes the share of all units, or of those of a stage.
 static KfacShare makeShare(TaskBuilder &tasks, MutableArrayRef<KfacUnit> units,
                            std::optional<int64_t> stage, int64_t ranks) {
   const Job &job = tasks.getJob();
@@ -274,9 +275,10 @@ static KfacShare makeShare(TaskBuilder &tasks, MutableArrayRef<KfacUnit> units,
   return share;
 }
 
-/// The units whose work several ranks share. Replicas of a stage have its own;
-/// bytes of one group's samples mustn't follow from stages, so that all groups
-/// have those of all stages.
+/// Lists the units whose work several ranks share. Replicas of a stage share
+/// the stage's units. With placement `local`, where results depend on one
+/// group's samples, results must not depend on stages, so all groups share the
+/// units of all stages.
 static FailureOr<std::vector<KfacShare>>
 listShares(TaskBuilder &tasks, MutableArrayRef<KfacUnit> units) {
   const Job &job = tasks.getJob();
@@ -304,7 +306,7 @@ listShares(TaskBuilder &tasks, MutableArrayRef<KfacUnit> units) {
   return shares;
 }
 
-/// What a program has measured, in place of what is estimated.
+/// Replaces estimates by what was measured of a program.
 static LogicalResult measure(ModuleOp module, const Job &job, int64_t ranks,
                              const std::optional<MeasuredTasks> &measured,
                              PlannedKfac &planned) {
@@ -323,8 +325,8 @@ static LogicalResult measure(ModuleOp module, const Job &job, int64_t ranks,
   return success();
 }
 
-/// What is planned of the units, or `given` if it is of these; nothing where
-/// there is nothing to share.
+/// Plans the units, or keeps `given` if it is a plan of these; returns nothing
+/// where there is nothing to share.
 static FailureOr<std::optional<PlannedKfac>>
 planShare(TaskBuilder &tasks, const KfacShare &share,
           const std::optional<MeasuredTasks> &measured,

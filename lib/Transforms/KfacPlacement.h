@@ -1,4 +1,4 @@
-//===- KfacPlacement.h - Who of the replicas does what of K-FAC -*- C++ -*-===//
+//===- KfacPlacement.h - Replicas' shares of the work of K-FAC --*- C++ -*-===//
 
 #ifndef HFTA_LIB_TRANSFORMS_KFACPLACEMENT_H
 #define HFTA_LIB_TRANSFORMS_KFACPLACEMENT_H
@@ -8,9 +8,9 @@
 
 namespace mlir::hfta {
 
-/// Plans who inverts and preconditions what, of units whose moments are known,
-/// and notes it in the module: nothing where there is nothing to share. A plan
-/// that the module has already is kept, if it is one of these units.
+/// Plans which replicas invert and precondition which units, whose moments are
+/// known, and notes the plan in the module: nothing where there is nothing to
+/// share. A plan that the module already has is kept, if it is for these units.
 LogicalResult placeKfac(TaskBuilder &tasks, MutableArrayRef<KfacUnit> units);
 
 } // namespace mlir::hfta

@@ -16,8 +16,8 @@ static ArrayRef<int64_t> getTaps(LayerOp layer) {
 // Samples
 //===----------------------------------------------------------------------===//
 
-/// Where the rows of a side, which are made of `value`, have their samples;
-/// nothing if they have none.
+/// Finds the axis along which the rows of a side, which are computed from
+/// `value`, have their samples; nothing if they have none.
 static std::optional<SampleAxis> findSamples(const LayerSide &side, Value value,
                                              std::optional<int64_t> stride,
                                              int64_t samples) {
@@ -27,7 +27,7 @@ static std::optional<SampleAxis> findSamples(const LayerSide &side, Value value,
   std::optional<SampleAxis> found = findSampleAxis(
       hasPatches ? getShape(value) : ArrayRef<int64_t>(side.shape), *stride,
       samples);
-  // Images are numbered by axis 0, be it that positions are counted with them.
+  // Axis 0 numbers images, even where positions are counted along with them.
   bool isRow =
       found && (hasPatches ? found->axis == 0
                            : llvm::is_contained(side.getRows(), found->axis));
@@ -90,7 +90,8 @@ static Value reduceColumns(const Expression &all, LayerSide &side,
   return isOutput ? rows : rows / static_cast<double>(count);
 }
 
-/// Of each channel and tap the sum over the places where a window's tap falls.
+/// Returns for each channel and tap the sum over the positions that the tap
+/// visits as the window moves.
 static Expression reducePatches(OpBuilder &builder, const Expression &all,
                                 LayerSide &side, LayerOp layer, bool isOutput) {
   ArrayRef<int64_t> taps = getTaps(layer), padding = *layer.getPadding();
@@ -157,7 +158,7 @@ Value hfta::reducePositions(OpBuilder &builder, Value rows, LayerSide &side,
 // Moments
 //===----------------------------------------------------------------------===//
 
-/// How often each row of a table is looked up.
+/// Counts how often each row of a table is looked up.
 static Value countLookups(OpBuilder &builder, Value indices, LayerOp layer,
                           Value sum) {
   Expression counts(builder, layer.getLoc(), sum);
@@ -175,7 +176,8 @@ static Value countLookups(OpBuilder &builder, Value indices, LayerOp layer,
   return counts + ones.apply<ScatterAddOp>(flat, /*axis=*/0, size);
 }
 
-/// The columns as one axis, the last one where they aren't neighbours in order.
+/// Merges the columns to one axis, moved to the end unless they are neighbours
+/// in order.
 static Expression mergeColumns(const Expression &rows, LayerSide &side) {
   auto rank = static_cast<int64_t>(side.shape.size());
   auto count = static_cast<int64_t>(side.columns.size());
@@ -207,8 +209,8 @@ static Expression mergeColumns(const Expression &rows, LayerSide &side) {
   return merged.reshape(side.shape);
 }
 
-/// Pieces of the columns are blocks, zeros behind the last column, or behind
-/// the one that follows it if `ones`.
+/// Cuts the columns into pieces, which become blocks, with zeros after the last
+/// column, or, if `ones`, after the column of ones that follows it.
 static Value cutColumns(Expression rows, LayerSide &side, bool ones,
                         const KfacFactor &factor) {
   rows = mergeColumns(rows, side);

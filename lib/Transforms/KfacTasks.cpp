@@ -1,4 +1,4 @@
-//===- KfacTasks.cpp - What K-FAC keeps and when it does what -------------===//
+//===- KfacTasks.cpp - From moments to preconditioned gradients -----------===//
 
 #include "KfacTasks.h"
 
@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// What is counted, for the host to tell.
+/// The events that are counted, for the host to report.
 static constexpr StringLiteral kCounts[] = {"skipped", "retried", "kept"};
 
 //===----------------------------------------------------------------------===//
@@ -42,7 +42,8 @@ void KfacTasks::declareFactor(KfacUnit &unit, KfacFactor &factor,
   SmallVector<int64_t> shape = factor.getShape();
   std::string mean = (name + "factor").str();
   bool isSent = !factor.isOfOutput && sent.contains(&unit);
-  // Of one group's rows there are means where there are inverses.
+  // Where a factor is formed of one group's rows, its mean is where the
+  // inverses are.
   ReplicasAttr holders =
       factor.group >= 0 && !isSent ? unit.holders : ReplicasAttr();
   if (factor.owner) {
@@ -81,8 +82,8 @@ void KfacTasks::declareVariables() {
     if (isKronecker)
       declareFactor(unit, unit.input, "input_");
     declareFactor(unit, unit.output, isKronecker ? "output_" : "");
-    // One value a copy, also where copies have variables of their own: others
-    // have 0.
+    // There is one value per copy, even where each copy has variables of its
+    // own: the others are 0.
     tasks
         .declareOf(unit.weight.variable, Purpose::inner_product, {},
                    tasks.scalarType(wide, true), unit.getBlock())
@@ -99,8 +100,8 @@ VariableOp KfacTasks::declareCount(StringRef name) {
       tasks.scalarType(wide, true));
 }
 
-/// Where a block's tasks count. Stages have counts of their own, which the last
-/// one adds up.
+/// Returns the counter of a block's tasks. Stages have counters of their own,
+/// which the last one adds up.
 VariableOp KfacTasks::getCounter(StringRef name, int64_t block) {
   std::string own = name.str();
   if (tasks.getJob().getStageCount() > 1)
@@ -115,13 +116,13 @@ VariableOp KfacTasks::getCounter(StringRef name, int64_t block) {
   return counter;
 }
 
-/// Adds to how often something has happened in a task.
+/// Adds to the number of times that something has happened in a task.
 void KfacTasks::count(StringRef name, const Expression &number) {
   Expression &sum = counts[{name.str(), copy.value_or(-1)}];
   sum = sum.isNull() ? number : sum + number;
 }
 
-/// What the task at hand, of some replicas, has counted.
+/// Declares the counts of the current task, which some replicas run.
 VariableOp KfacTasks::declareCountOf(StringRef name) {
   std::string symbol = names::getCompilerSymbol("curvature_count/" + name +
                                                 "/" + task.makeName());
@@ -134,12 +135,12 @@ VariableOp KfacTasks::declareCountOf(StringRef name) {
   return declared;
 }
 
-/// To what the step's other tasks have counted, for the host to tell; what some
-/// replicas count, all add up when they have been told.
+/// Adds to the counts of the step's other tasks, for the host to report. Counts
+/// of some replicas are sent to all, which then add them up.
 void KfacTasks::writeCounts() {
   DenseSet<Operation *> begun;
   for (auto &[key, sum] : counts) {
-    // What all copies have counted comes first.
+    // Counts of all copies come first.
     auto of = key.second < 0 ? std::nullopt : std::optional(key.second);
     VariableOp counter = task.getReplicas()
                              ? declareCountOf(key.first)
@@ -151,7 +152,7 @@ void KfacTasks::writeCounts() {
   counts.clear();
 }
 
-/// Of all blocks, where these count by themselves.
+/// Adds up the counters of all blocks, where these have their own.
 void KfacTasks::addCounts() {
   for (auto &[name, ofBlocks] : counters) {
     Expression sum = number(0.0);
@@ -173,8 +174,9 @@ void KfacTasks::startTask(StringRef part, int64_t block,
 }
 
 namespace {
-/// Tasks of a part: by block, then by the replicas that run them, as they are
-/// met first; those that all run come last, so that others are done sooner.
+/// Builds tasks of a part: by block, then by the replicas that run them, in the
+/// order in which they occur; those that all run come last, so that others are
+/// done sooner.
 template <typename Work>
 class Dealt {
 public:
@@ -182,7 +184,7 @@ public:
     auto &lists = replicas ? ofSome[block] : ofAll[block];
     lists[replicas].push_back(work);
   }
-  /// Gives block, replicas and work.
+  /// Calls with block, replicas and work.
   template <typename Visit>
   void visit(Visit visit) {
     std::set<int64_t> blocks;
@@ -220,7 +222,8 @@ void KfacTasks::buildPart(
       });
 }
 
-/// Both factors of a unit in one task where the same replicas invert them.
+/// Builds inversions: both factors of a unit in one task where the same
+/// replicas invert them.
 void KfacTasks::buildInversions() {
   struct Inversion {
     KfacUnit *unit;
@@ -253,8 +256,8 @@ void KfacTasks::buildInversions() {
       });
 }
 
-/// Adds up what tasks of some replicas have counted, which all have been told;
-/// those of one block, where blocks are of several stages.
+/// Adds up the counts of tasks of some replicas, after they were sent to all;
+/// where there are several stages, those of one block.
 void KfacTasks::buildCount(StringRef part) {
   bool hasStages = tasks.getJob().getStageCount() > 1;
   std::map<int64_t, SmallVector<std::pair<std::string, VariableOp>>> ofBlocks;
@@ -271,7 +274,7 @@ void KfacTasks::buildCount(StringRef part) {
   }
 }
 
-/// ν, from products that are added in the order of the parameters.
+/// Computes ν, from products that are added in the order of the parameters.
 void KfacTasks::buildScale() {
   startTask(parts::kScale, -1, ReplicasAttr());
   copy = std::nullopt;
@@ -286,7 +289,8 @@ void KfacTasks::buildScale() {
     if (added.insert(product).second)
       sum = sum + read(product);
   }
-  // Gradients of sums: their mean's is the product through the weights' square.
+  // Gradients are of a sum: the product with the mean's gradient is theirs
+  // divided by the squared sum of weights.
   if (VariableOp terms = tasks.getVariables().lookup(Purpose::loss_weight)) {
     Expression weight = read(terms).to(wide);
     sum = sum / (weight * weight);

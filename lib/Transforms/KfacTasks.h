@@ -1,8 +1,8 @@
 //===- KfacTasks.h - From moments to preconditioned gradients ---*- C++ -*-===//
 //
-// Per layer and step, with A the mean of a aᵀ over the rows a of a layer's
-// input and G that of g gᵀ over those of its output gradient, times the terms
-// of the loss, both running means, and λ the damping:
+// For each layer and step, let A be the mean of a aᵀ over the rows a of a
+// layer's input, and G the mean of g gᵀ over those of its output gradient,
+// times the terms of the loss, both as running means, and λ the damping:
 //
 //   π = √(mean diagonal of A / mean diagonal of G)
 //   V = (G + √λ/π I)⁻¹ Grad (A + √λ·π I)⁻¹
@@ -36,7 +36,7 @@ public:
   void build();
 
 private:
-  // Variables.
+  // Declares variables.
   VariableOp declareState(const KfacUnit &unit, StringRef name,
                           ArrayRef<int64_t> shape, Type elementType,
                           ReplicasAttr holders);
@@ -45,7 +45,7 @@ private:
   void declareVariables();
   VariableOp declareCountOf(StringRef name);
 
-  // Formulas, for the copies of the unit at hand.
+  // Formulas for the copies of the current unit.
   Expression wrap(Value value) const {
     return {builder, tasks.getLoc(), value};
   }
@@ -115,22 +115,22 @@ private:
   TaskBuilder &tasks;
   OpBuilder &builder;
   MutableArrayRef<KfacUnit> units;
-  FloatType type; ///< of factors and inverses
+  FloatType type; ///< the type of factors and inverses
   Type wide;
   std::optional<int64_t> copy;
-  /// Of the task at hand, by name and copy.
+  /// The counts of the current task, by name and copy.
   std::map<std::pair<std::string, int64_t>, Expression> counts;
-  /// Of blocks that count by themselves, by name.
+  /// The counters of blocks that have their own, by name.
   std::map<std::string, SmallVector<VariableOp>> counters;
-  TaskAttr task; ///< the one at hand
-  /// Whether it takes what is preconditioned from the rows from these.
+  TaskAttr task; ///< the current one
+  /// Whether the current task preconditions from rows the units that can be.
   bool takesRows() const {
     return task.getPart().getValue() == parts::kPreconditionRows;
   }
-  /// Units whose input factor layers of other stages have in common: all
-  /// replicas of its stage have it, and send it there.
+  /// Units whose input factor is shared by layers of other stages: all replicas
+  /// of the unit's stage have it, and send it there.
   DenseSet<const KfacUnit *> sent;
-  /// What tasks of some replicas have counted, for all to add up: by name.
+  /// Counts of tasks of some replicas, by name, which all replicas add up.
   SmallVector<std::pair<std::string, VariableOp>> countsOfSome;
 };
 

@@ -1,4 +1,4 @@
-//===- KfacUnits.cpp - What K-FAC makes of each parameter -----------------===//
+//===- KfacUnits.cpp - Parameters that K-FAC treats together --------------===//
 
 #include "KfacUnits.h"
 #include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
@@ -13,7 +13,7 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// A parameter's symbol, and the copy that it is taken for: -1 for all.
+/// A parameter's symbol, and the copy that it is used for: -1 for all.
 using Key = std::pair<StringRef, int64_t>;
 using Layers = std::map<Key, SmallVector<LayerOp>>;
 
@@ -56,7 +56,7 @@ private:
 
 void UnitFinder::collectLayers() {
   for (auto function : tasks.getModule().getOps<func::FuncOp>()) {
-    // The same layers once more, without gradients that anyone keeps.
+    // Skip these: they name the same layers again, and keep no gradients.
     auto task = function->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
     if (task && task.getPart() == parts::kSampledMoments)
       continue;
@@ -69,7 +69,8 @@ void UnitFinder::collectLayers() {
   }
 }
 
-/// The copies that a parameter is taken for one by one; -1: all at once.
+/// Returns the copies for which a parameter is used one by one; -1: all at
+/// once.
 SmallVector<int64_t> UnitFinder::getCopies(VariableOp variable) const {
   auto isApart = [&](const Layers &layers) {
     auto next = layers.lower_bound({variable.getSymName(), 0});
@@ -82,7 +83,7 @@ SmallVector<int64_t> UnitFinder::getCopies(VariableOp variable) const {
   return llvm::to_vector(llvm::seq<int64_t>(0, job.copies));
 }
 
-/// Of all copies, and of the leaf's own.
+/// Finds the layers for all copies, and those for the leaf's own.
 SmallVector<LayerOp> UnitFinder::findLayers(const Layers &all,
                                             const TrainedLeaf &leaf) {
   SmallVector<LayerOp> layers;
@@ -107,7 +108,7 @@ bool UnitFinder::isExcluded(VariableOp variable) const {
 //===----------------------------------------------------------------------===//
 
 /// Whether a bias, or a shift, has its elements in the order of the unit's
-/// columns, or features. Where these are of one axis there is no other.
+/// columns, or features. Those of one axis have only one order.
 bool UnitFinder::hasSameOrder(const KfacUnit &unit, VariableOp bias,
                               bool isColumn) const {
   LayerOp layer = unit.layers.front();
@@ -129,8 +130,8 @@ bool UnitFinder::hasSameOrder(const KfacUnit &unit, VariableOp bias,
   return llvm::is_sorted(axes) && path && path->keepsOrder();
 }
 
-/// A bias that the weight's layers alone add, all of them, and that is trained:
-/// it goes into the weight's unit.
+/// Takes a bias into the weight's unit if it is trained, all layers of the
+/// weight add it, and no other op does.
 void UnitFinder::takeBias(KfacUnit &unit, bool isColumn) {
   LayerOp first = unit.layers.front();
   if (!first.getBias())
@@ -144,7 +145,7 @@ void UnitFinder::takeBias(KfacUnit &unit, bool isColumn) {
       return;
   if (!bias.getTrained() || !getGradient(bias) || isExcluded(bias))
     return;
-  // Whoever else adds it gives it another gradient.
+  // Any other op that adds it contributes to its gradient.
   for (int64_t of : {int64_t(-1), copy}) {
     if (layersOf.count({name, of}))
       return;
@@ -198,8 +199,8 @@ void UnitFinder::makeKronecker(KfacUnit &unit) {
     takeBias(unit, /*isColumn=*/true);
 }
 
-/// A scale of normalized values, or what is added: of the gradient of each
-/// sample the sum over its positions is known.
+/// Makes a unit of a scale of normalized values, or of an added parameter: for
+/// each sample, the sum of its gradient over positions is known.
 void UnitFinder::makeUnitWise(KfacUnit &unit, bool isBias) {
   if (job.kfacOthers == "plain")
     return makePlain(unit, "'others = plain'");
@@ -218,7 +219,8 @@ void UnitFinder::makeUnitWise(KfacUnit &unit, bool isBias) {
   if (!unit.path || !unit.path->keepsOrder() || !samples)
     return makePlain(unit, "the gradients of single samples aren't known");
   unit.samples = *samples;
-  // A norm's op may have added up its scale's gradient itself, but for axis 1.
+  // A norm's op may have added up its scale's gradient over all axes but axis
+  // 1.
   if (getShape(from) == shape) {
     unit.parts = from;
     for (int64_t axis = 0; axis < static_cast<int64_t>(shape.size()); ++axis)
@@ -227,7 +229,7 @@ void UnitFinder::makeUnitWise(KfacUnit &unit, bool isBias) {
   } else {
     unit.featureAxes = {1};
   }
-  // Of a single sample there is nothing to add up.
+  // For a single sample there is nothing to add up.
   if (shape[samples->axis] == 1)
     llvm::erase(unit.featureAxes, samples->axis);
   if (llvm::is_contained(unit.featureAxes, samples->axis))

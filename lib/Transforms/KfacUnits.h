@@ -1,10 +1,10 @@
-//===- KfacUnits.h - What K-FAC makes of each parameter ---------*- C++ -*-===//
+//===- KfacUnits.h - Parameters that K-FAC treats together ------*- C++ -*-===//
 //
 // K-FAC (Martens and Grosse, "Optimizing neural networks with
 // Kronecker-factored approximate curvature", ICML 2015) multiplies the gradient
-// of a layer's weight with the inverses of two small matrices, its Kronecker
-// factors. A unit is what is preconditioned together: a weight, with a bias
-// that is one more column of it, or the scale and shift of a norm.
+// of a layer's weight by the inverses of two small matrices, its Kronecker
+// factors. A unit is the parameters that are preconditioned together: a weight,
+// with a bias that is one more column of it, or the scale and shift of a norm.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_TRANSFORMS_KFACUNITS_H
@@ -21,24 +21,24 @@ namespace mlir::hfta {
 /// How a unit's gradient is preconditioned.
 enum class KfacRule {
   kronecker, ///< by the inverses of an input and an output factor
-  unit,      ///< by the inverse of a 2 x 2 matrix a feature, or of a number
+  unit,      ///< by the inverse of a 2 x 2 matrix, or of a number, per feature
   plain      ///< not at all
 };
 
 struct KfacUnit;
 
-/// One side's factor of a unit: a symmetric matrix [size, size] a block,
+/// The factor of one side of a unit: a symmetric matrix [size, size] per block,
 /// packed.
 struct KfacFactor {
   int64_t blocks = 1, size = 1;
-  /// The layer has blocks / pieces matrices of so many columns, each cut into
-  /// `pieces` diagonal blocks. The last of them has rows and columns of zeros
-  /// behind those that there are.
+  /// The layer has blocks / pieces matrices of `columns` columns, each cut into
+  /// `pieces` diagonal blocks. The last of them is padded with rows and columns
+  /// of zeros.
   int64_t pieces = 1, columns = 1;
-  /// Whether the matrix is its diagonal, and no more is kept of it.
+  /// Whether the matrix is diagonal, so that only its diagonal is kept.
   bool isDiagonal = false;
 
-  /// `count` matrices, in equal diagonal blocks of at most `most` rows.
+  /// Sets `count` matrices, in equal diagonal blocks of at most `most` rows.
   void setMatrices(int64_t count, int64_t columns, int64_t most) {
     this->columns = columns;
     pieces = llvm::divideCeil(columns, most);
@@ -46,13 +46,13 @@ struct KfacFactor {
     blocks = count * pieces;
   }
   int64_t getPaddedColumns() const { return pieces * size; }
-  /// As ops have it: a block a row.
+  /// Returns the shape that ops use: one row per block.
   SmallVector<int64_t> getPackedShape() const {
     if (isDiagonal)
       return {size};
     return {blocks, size * (size + 1) / 2};
   }
-  /// As it is kept: without axes of one element.
+  /// Returns the shape that is kept: without axes of one element.
   SmallVector<int64_t> getShape() const { return keep(getPackedShape()); }
   static SmallVector<int64_t> keep(ArrayRef<int64_t> shape) {
     SmallVector<int64_t> kept(
@@ -61,27 +61,29 @@ struct KfacFactor {
       kept.push_back(1);
     return kept;
   }
-  /// The sum over a step's rows of each use of the weight, which other units
-  /// may read too; of all copies where it is of what they share.
+  /// The sums over a step's rows, one for each use of the weight, which other
+  /// units may read too; for all copies where the rows are shared.
   SmallVector<VariableOp> moments;
   bool isMomentShared = false;
-  /// The running mean and its weight; the owner's, if there is one: an earlier
-  /// unit with the same input.
+  /// The running mean and its weight; those of the owner, if there is one: an
+  /// earlier unit with the same input.
   VariableOp mean, weight;
   const KfacUnit *owner = nullptr;
-  // Of rule `kronecker` alone: the damped inverse, or what the factor's
-  // eigenvectors and eigenvalues are, the owner's like the mean.
+  // For rule `kronecker` alone: the damped inverse, or the factor's
+  // eigenvectors and eigenvalues, of the owner as the mean is.
   VariableOp inverse, basis, eigenvalues;
-  /// What the moment is multiplied with; of output factors, besides, the terms
-  /// of the loss where these are known at run time alone.
+  /// The factor that the moment is multiplied by; an output factor's is also
+  /// multiplied by the terms of the loss where these are known at run time
+  /// alone.
   double scale = 1;
   bool isOfOutput = false;
-  /// Among the factors that replicas share the work of; -1: it is none of them.
+  /// The index among the factors whose work replicas share; -1: none of them.
   int64_t number = -1;
-  /// Replicas that invert it, for all that hold the inverse; null: these.
+  /// The replicas that invert it, for all holders of the inverse; null: the
+  /// holders.
   ReplicasAttr inverter;
-  /// The group whose rows alone it is made of, and how many times as many rows
-  /// a step has; -1: those of all.
+  /// The group from whose rows alone it is formed, and how many times as many
+  /// rows a step has; -1: it is formed from all rows.
   int64_t group = -1;
   double rowsOfGroup = 1;
 };
@@ -93,35 +95,35 @@ struct KfacUnit {
   /// The bias, or the shift of a norm.
   std::optional<TrainedLeaf> bias;
   SmallVector<LayerOp> layers;      ///< uses of the weight, in program order
-  std::optional<GradientPath> path; ///< of the weight's gradient
-  std::optional<LayerAxes> axes;    ///< of rule `kronecker`
-  /// Of rule `unit`: what each sample's part of the weight's gradient is summed
-  /// of, shaped as the output gradient, the axes of it that number features,
-  /// and how many there are. Null where it is the product of the output
-  /// gradient and the input.
+  std::optional<GradientPath> path; ///< to the weight's gradient
+  std::optional<LayerAxes> axes;    ///< for rule `kronecker`
+  /// For rule `unit`: the values, shaped as the output gradient, whose sums are
+  /// each sample's part of the weight's gradient, the axes of them that number
+  /// features, and the number of features. Null where it is the product of the
+  /// output gradient and the input.
   Value parts;
   SmallVector<int64_t> featureAxes;
   int64_t features = 0;
-  SampleAxis samples = {0, 1, 1}; ///< of the output gradient and of the parts
-  /// Of `sharing = reduce`: whether some layer's rows are positions still.
+  SampleAxis samples = {0, 1, 1}; ///< in the output gradient and the parts
+  /// With `sharing = reduce`: whether some layer's rows are still positions.
   bool keepsPositions = false;
   KfacFactor input, output; ///< a unit of rule `unit` has an output factor only
-  /// Replicas that have the inverses, and precondition; null: all.
+  /// The replicas that have the inverses, and precondition; null: all.
   ReplicasAttr holders;
-  /// Where a step's tasks find the rows of the layer's input and of its output
-  /// gradient; null where these precondition the gradient.
+  /// The variables with the rows of the layer's input and of its output
+  /// gradient; null where a step preconditions the gradient.
   VariableOp inputRows, outputRows;
   bool isFromRows() const { return inputRows != nullptr; }
 
   int64_t getBlock() const {
     return static_cast<int64_t>(VariableOp(weight.variable).getBlock());
   }
-  /// The columns of the weight's input, with the bias'.
+  /// Returns the number of columns of the weight's input, with the bias'.
   int64_t getInputColumns() const { return axes->inputs + (bias ? 1 : 0); }
 };
 
-/// The units of a program's trained parameters, in the order of the variables,
-/// and by copy where copies are compiled alone.
+/// Finds the units of a program's trained parameters, in the order of the
+/// variables, and by copy where copies are compiled alone.
 std::vector<KfacUnit> findKfacUnits(TaskBuilder &tasks);
 
 } // namespace mlir::hfta

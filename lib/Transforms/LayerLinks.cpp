@@ -21,8 +21,8 @@ void LayerLinks::record(const OpBackward &backward) {
                                  llvm::to_vector(backward.operandGradients)};
 }
 
-/// The uses through which a gradient flows back, in the order of their ops. Of
-/// an arrayed value those that are of `copy`, if one is asked for.
+/// Returns the uses through which a gradient flows back, in the order of their
+/// ops; for an arrayed value, only those by `copy`, if one is given.
 SmallVector<OpOperand *>
 LayerLinks::getUses(Value value, std::optional<int64_t> copy) const {
   SmallVector<OpOperand *> uses;
@@ -43,7 +43,7 @@ LayerLinks::getUses(Value value, std::optional<int64_t> copy) const {
   return uses;
 }
 
-/// From a parameter to the ops that it is a weight of.
+/// Follows a parameter to the ops that it is a weight of.
 void LayerLinks::follow(const TrainedLeaf &leaf, Value parameter) {
   SmallVector<std::pair<Value, std::optional<int64_t>>> worklist = {
       {parameter, leaf.copy}};
@@ -54,8 +54,8 @@ void LayerLinks::follow(const TrainedLeaf &leaf, Value parameter) {
       if (!seen.insert({operand, copy.value_or(-1)}).second)
         continue;
       ParameterUse use = getParameterUse(*operand);
-      // A layer of parameters alone has no samples: what it has of rows isn't
-      // what second-order methods take means over.
+      // A layer whose input is computed from parameters alone has no samples:
+      // its rows aren't those that second-order methods average over.
       if (use.role == UseRole::weight &&
           !samples->isFromData(operand->getOwner()->getOperand(*use.input)))
         use = ParameterUse();
@@ -75,8 +75,8 @@ void LayerLinks::follow(const TrainedLeaf &leaf, Value parameter) {
 // Biases
 //===----------------------------------------------------------------------===//
 
-/// The axes of a layer's output that its weight has too: not rows. Nothing for
-/// kinds whose bias is no column of the weight.
+/// Returns the axes of a layer's output that its weight has too, and which
+/// don't number rows. Nothing for kinds whose bias is no column of the weight.
 static std::optional<SmallVector<int64_t>> getColumns(const ParameterUse &use) {
   if (use.kind == LayerKind::convolution)
     return SmallVector<int64_t>{1};
@@ -91,7 +91,7 @@ static std::optional<SmallVector<int64_t>> getColumns(const ParameterUse &use) {
   return columns;
 }
 
-/// The same axes of a reshaped value; nothing if one is no axis of it.
+/// Maps axes to those of a reshaped value; nothing if one is no axis of it.
 static std::optional<SmallVector<int64_t>> reshapeAxes(ArrayRef<int64_t> axes,
                                                        ArrayRef<int64_t> from,
                                                        ArrayRef<int64_t> to) {
@@ -111,7 +111,7 @@ static std::optional<SmallVector<int64_t>> reshapeAxes(ArrayRef<int64_t> axes,
   return moved;
 }
 
-/// The axes after an op that a layer's output passes.
+/// Maps axes to those after an op that a layer's output passes through.
 static std::optional<SmallVector<int64_t>>
 passAxes(Operation *op, std::optional<SmallVector<int64_t>> axes) {
   if (!axes || isa<StackOp, UnstackOp, CastOp>(op))
@@ -129,10 +129,9 @@ passAxes(Operation *op, std::optional<SmallVector<int64_t>> axes) {
   return moved;
 }
 
-/// The axes along which a sum's operand isn't repeated.
+/// Returns the axes along which a sum's operand isn't repeated.
 static SmallVector<int64_t> getVariedAxes(Value value) {
-  // A stack is of copies' values that are repeated alike, or the copies are
-  // looked at one by one.
+  // A stack's copies are repeated alike, or the copies are visited one by one.
   while (isa_and_nonnull<CastOp, StackOp>(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
   SmallVector<int64_t> axes;
@@ -161,7 +160,8 @@ static bool isSameAxes(ArrayRef<int64_t> first, ArrayRef<int64_t> second,
   return left == right;
 }
 
-/// The parameter behind `operand` of a sum or layer, if it is one as it is.
+/// Traces `operand` of a sum or layer back to a parameter, if ops only pass its
+/// elements on.
 LayerLinks::Bias
 LayerLinks::traceBias(OpOperand &operand, std::optional<int64_t> copy,
                       std::optional<SmallVector<int64_t>> columns) const {
@@ -193,7 +193,8 @@ LayerLinks::traceBias(OpOperand &operand, std::optional<int64_t> copy,
   return bias;
 }
 
-/// What is added to a layer's output and nothing else is done with.
+/// Finds the parameter that is added to a layer's output, if that has no other
+/// use.
 LayerLinks::Bias LayerLinks::findBias(const Link &link,
                                       std::optional<int64_t> copy) const {
   Operation *op = link.operand->getOwner();
@@ -277,8 +278,8 @@ void LayerLinks::buildLayer(const Link &link, const Bias &bias) {
   callback(op, std::next(last->getIterator()));
 }
 
-/// A layer with its bias, or one of each copy where their biases aren't one
-/// variable.
+/// Returns a layer with its bias, or one per copy where the copies' biases
+/// aren't one variable.
 SmallVector<std::pair<LayerLinks::Link, LayerLinks::Bias>>
 LayerLinks::findBiases(Link link) const {
   Bias bias = findBias(link, link.copy);
@@ -301,7 +302,8 @@ void LayerLinks::forEachBias(
           visit(link.leaf.variable, bias.variable);
 }
 
-/// What is added to no layer's output, of the copies of which that holds.
+/// Builds the layer of a parameter that is added to something other than a
+/// layer's output, for those copies for which it is.
 void LayerLinks::buildShift(Link link) {
   auto isTold = [&](int64_t copy) {
     return told.contains({link.operand, copy});
@@ -318,7 +320,7 @@ void LayerLinks::buildShift(Link link) {
   }
 }
 
-/// The order of forward ops, of the copies of one op, and of names.
+/// Orders links by forward ops, then by the copies of one op, then by names.
 bool LayerLinks::isBefore(const Link &first, const Link &second) {
   Operation *one = first.operand->getOwner();
   Operation *other = second.operand->getOwner();

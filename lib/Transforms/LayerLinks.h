@@ -1,7 +1,7 @@
 //===- LayerLinks.h - From trained parameters to their layers ---*- C++ -*-===//
 //
-// The hook of second-order methods: each use of a trained parameter becomes an
-// hfta.layer, which names the layer's input and output gradient.
+// The interface for second-order methods: each use of a trained parameter
+// becomes an hfta.layer, which names the layer's input and output gradient.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_TRANSFORMS_LAYERLINKS_H
@@ -17,11 +17,13 @@ namespace mlir::hfta {
 
 class LayerLinks {
 public:
-  /// `remarks`: on parameters that are no layer's, where nothing else tells.
+  /// `remarks`: reports parameters that are no layer's, unless another pass
+  /// does.
   LayerLinks(TaskBuilder &tasks, bool remarks)
       : tasks(tasks), remarks(remarks) {}
 
-  /// What the loss was divided by: it has so many terms in all micro-batches.
+  /// Sets the divisor of the loss, which has `terms` terms in all
+  /// micro-batches.
   void setLossDivisor(LossDivisor divisor, int64_t terms) {
     lossDivisor = divisor;
     lossTerms = terms;
@@ -32,14 +34,15 @@ public:
   void addLeaf(const TrainedLeaf &leaf, Value value) {
     leaves.insert({value, leaf});
   }
-  /// Finds what the leaves are weights of, when all have been added.
+  /// Finds the ops that the leaves are weights of, when all leaves have been
+  /// added.
   void find();
-  /// Gives each weight of a layer with the bias that is added to its output.
+  /// Visits each weight of a layer with the bias that is added to its output.
   void forEachBias(
       llvm::function_ref<void(VariableOp weight, VariableOp bias)> visit) const;
   /// Builds an hfta.layer for each use of a leaf, in the order of the forward
-  /// ops, and gives remarks on those that are no layer's. `take` gets, as
-  /// in reverse mode, the ops that belong to a forward op's backward.
+  /// ops, and reports uses that are no layer's weight. As in reverse mode,
+  /// `take` is called with the ops that belong to a forward op's backward.
   void build(
       llvm::function_ref<void(Operation *forward, Block::iterator first)> take);
 
@@ -49,7 +52,7 @@ private:
     Value result;
     SmallVector<Value> operands;
   };
-  /// Where a parameter, or one copy of it, ends up.
+  /// The op that uses a parameter, or one copy of it, and how.
   struct Link {
     TrainedLeaf leaf;
     OpOperand *operand;
@@ -57,10 +60,10 @@ private:
     std::optional<int64_t> copy;
   };
   struct Bias {
-    OpOperand *operand = nullptr; ///< of the sum; null: there is none
+    OpOperand *operand = nullptr; ///< the sum's; null: there is none
     VariableOp variable;
     bool isColumn = false;
-    /// Copies have different ones: ask for each of them.
+    /// Whether copies have different ones: findBias must be called for each.
     bool differs = false;
   };
 
@@ -84,8 +87,9 @@ private:
   llvm::MapVector<Value, TrainedLeaf> leaves;
   DenseMap<Operation *, Gradients> gradients; ///< by forward op
   SmallVector<Link> links;
-  std::optional<SampleStrides> samples; ///< of the step's values
-  /// Sums that are told with their layer, and of which copy (-1: of all).
+  std::optional<SampleStrides> samples; ///< for the step's values
+  /// Operands of sums that are reported with their layer, and the copy (-1:
+  /// all).
   DenseSet<std::pair<OpOperand *, int64_t>> told;
   llvm::function_ref<void(Operation *, Block::iterator)> callback;
 };

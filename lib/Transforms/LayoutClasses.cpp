@@ -47,8 +47,8 @@ void LayoutClasses::join(Value one, Value other) {
                getNumber(other.getAsOpaquePointer()));
 }
 
-/// Vectors of an op run along its result's channels or positions: what it reads
-/// had better be stored like that.
+/// Adds an op whose vectors run along its result's channels or positions: its
+/// operands should be stored in the same order.
 void LayoutClasses::addActivations(ActivationOpInterface op) {
   bool resultPrefers = true;
   SmallVector<SmallVector<Value>> lists = op.getActivations();
@@ -91,7 +91,7 @@ OperandRange LayoutClasses::getStacked(StackOp stack) const {
   return view.uses ? inputs.slice(view.copy, 1) : inputs;
 }
 
-/// Whether a kernel reads the value, perhaps through stacks of copies.
+/// Whether a kernel reads the value, perhaps by way of stacks of copies.
 bool LayoutClasses::isRead(Value value) const {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
     if (!isSeen(user))

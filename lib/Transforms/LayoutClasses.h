@@ -11,43 +11,43 @@
 
 namespace mlir::hfta {
 
-/// Whether a variable may be stored in another order than its logical one:
-/// nobody but tasks sees it.
+/// Whether a variable may be stored in another order than its logical one, as
+/// only tasks access it.
 bool isOfTasksAlone(VariableOp variable);
 
-/// A tensor type stored with channels last.
+/// Returns a tensor type that is stored with channels last.
 RankedTensorType getStoredType(RankedTensorType logical);
 
-/// Which ops of tasks count: those that serve a certain copy.
+/// The ops of tasks that are taken into account: those that serve a certain
+/// copy.
 struct LayoutView {
   const CopyUses *uses = nullptr; ///< null: all ops
   int64_t copy = -1;
 };
 
-/// The tensors of all tasks, between kernels and inside, in classes that have
-/// one layout: what a kernel takes or gives and what it is inside, what one
-/// elementwise op reads and writes, what a saved or cut variable holds, what is
-/// computed and computed again. They are the same however ops are grouped into
-/// kernels or tasks cut in blocks.
+/// Groups the tensors of all tasks, between kernels and inside them, into
+/// classes that have one layout: a kernel's operands and results with the
+/// values inside, the operands and results of one elementwise op, the values of
+/// a saved or cut variable, and a value with its recomputed equal. The classes
+/// don't depend on how ops are grouped into kernels or tasks cut into blocks.
 class LayoutClasses {
 public:
-  /// Of tasks whose ops are grouped into kernels; of the ops of a view, as they
-  /// would be in the program of its copy alone. `recomputed` are all pairs of
-  /// `findRecomputed`.
+  /// Classifies tasks whose ops are grouped into kernels. With a view, only its
+  /// ops count, as in the program of its copy alone. `recomputed` are all pairs
+  /// of `findRecomputed`.
   LayoutClasses(ModuleOp module, ArrayRef<std::pair<Value, Value>> recomputed,
                 LayoutView view = {});
 
-  /// Whether a tensor's class is stored with channels last, as far as it can
-  /// be.
+  /// Whether a tensor's class is stored with channels last, as far as possible.
   bool isChannelsLast(Value value) const;
-  /// Whether a variable is; not where only views read it.
+  /// Whether a variable's class is; not where only views read the variable.
   bool isChannelsLast(VariableOp variable) const;
-  /// Whether a value of such a class can have come there with channels last:
-  /// from a kernel or such a variable, perhaps through stacks of copies.
+  /// Whether a value of such a class can have been stored with channels last:
+  /// by a kernel or in such a variable, perhaps by way of stacks of copies.
   bool isCarried(Value value) const;
 
 private:
-  /// The view's copy of a stack; all of them without a view.
+  /// Returns the view's copy of a stack; all copies without a view.
   OperandRange getStacked(StackOp stack) const;
   bool isRead(Value value) const;
   bool isSeen(Operation *op) const {
@@ -63,12 +63,12 @@ private:
   LayoutView view;
   DenseMap<const void *, unsigned> numbers;
   llvm::IntEqClasses classes;
-  /// Activations of ops that would have channels last.
+  /// Activations of ops that would choose channels last.
   SmallVector<unsigned> votes;
   DenseSet<unsigned> chosen;
-  /// Variables that are read, and whether by kernels.
+  /// Variables that are read, and whether kernels read them.
   DenseMap<Operation *, bool> reads;
-  /// Those that reads of tasks name.
+  /// The variables that reads of tasks name.
   DenseMap<Operation *, VariableOp> variables;
 };
 

@@ -1,4 +1,4 @@
-//===- LeftVariables.cpp - What tasks leave for others --------------------===//
+//===- LeftVariables.cpp - Variables that tasks leave for others ----------===//
 
 #include "LeftVariables.h"
 

@@ -1,4 +1,4 @@
-//===- LeftVariables.h - What tasks leave for others ------------*- C++ -*-===//
+//===- LeftVariables.h - Variables that tasks leave for others --*- C++ -*-===//
 
 #ifndef HFTA_LIB_TRANSFORMS_LEFTVARIABLES_H
 #define HFTA_LIB_TRANSFORMS_LEFTVARIABLES_H
@@ -7,19 +7,19 @@
 
 namespace mlir::hfta {
 
-/// A variable in which one op leaves a value for other tasks.
+/// A variable in which one op saves a value for other tasks.
 struct LeftVariable {
   VariableOp variable;
   WriteOp write;
   SmallVector<ReadOp> reads;
 };
 
-/// The variables of role `saved`, and statistics of micro-batches, that are
-/// written once, of all copies, with a value of their own type, and not read
-/// copy by copy; in the order of the module.
+/// Collects the variables of role `saved`, and statistics of micro-batches,
+/// that are written once, for all copies, with a value of their own type, and
+/// not read copy by copy; in the order of the module.
 SmallVector<LeftVariable> collectLeftVariables(ModuleOp module);
 
-/// Whether a value is a parameter's, of all copies: nothing between a forward
+/// Whether a value is a parameter's, for all copies: nothing between a forward
 /// and its backward changes it.
 bool isParameter(Value value, const SymbolTable &symbols);
 

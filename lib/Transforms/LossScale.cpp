@@ -1,16 +1,17 @@
-//===- LossScale.cpp - What losses are multiplied with --------------------===//
+//===- LossScale.cpp - Scales of losses -----------------------------------===//
 
 #include "LossScale.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// State of a copy: its scale, how many steps in turn it has had without an
-/// overflow, and how many have left the copy as it was.
+/// The state of a copy: its scale, how many steps in a row had no overflow, and
+/// how many have left the copy as it was.
 static constexpr StringLiteral kFactor = "factor", kGoodSteps = "good_steps",
                                kSkippedSteps = "skipped_steps";
 
-/// A scale stays a normal f32, in which the loss is multiplied with it.
+/// The range of a scale: it stays a normal f32, the type in which the loss is
+/// multiplied by it.
 static constexpr double kLeast = 0x1p-126, kMost = 0x1p126;
 
 static VariableOp getState(TaskBuilder &tasks, StringRef name) {
@@ -74,7 +75,7 @@ Expression hfta::buildLossScale(TaskBuilder &tasks, const Expression &squares,
       isFinite.select(clip / scale, std::numeric_limits<double>::quiet_NaN());
   Expression goodSteps = grows.select(0.0, nextGood);
 
-  // What has been read is used before it is written.
+  // A value that has been read is used before it is written.
   auto report = [&](StringRef name, const Expression &value) {
     tasks.write(value,
                 tasks.getVariables().lookup(Purpose::loss_scale_result, name));

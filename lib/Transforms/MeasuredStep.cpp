@@ -27,7 +27,7 @@ private:
   const planning::MeasuredCosts &costs;
   const Job &job;
   SpillModel &model;
-  /// Of each measured block, the first of the model's behind it.
+  /// For each measured block, the first of the model's blocks after it.
   std::vector<int64_t> ends;
 };
 } // namespace
@@ -39,7 +39,7 @@ static std::vector<std::string> getNames(Attribute cut) {
   return names;
 }
 
-/// Measured blocks are runs of the model's.
+/// Finds the runs of the model's blocks that are the measured blocks.
 llvm::Error StepMeasurer::findBlocks(ArrayAttr cuts) {
   size_t next = 0, count = cuts ? cuts.size() : 0;
   for (auto [number, cut] : llvm::enumerate(costs.cuts)) {
@@ -58,7 +58,7 @@ llvm::Error StepMeasurer::findBlocks(ArrayAttr cuts) {
   return llvm::Error::success();
 }
 
-/// Of one copy in a step of the job; 0 if it wasn't measured.
+/// Returns the seconds of one copy in a step of the job; 0 if not measured.
 double StepMeasurer::getSeconds(StringRef part, int64_t block,
                                 bool isOfMicroBatches) const {
   MeasuredTask task = costs.tasks.lookup(TaskAttr::makeName(part, block));
@@ -73,8 +73,8 @@ double StepMeasurer::getSeconds(StringRef part, int64_t block,
          static_cast<double>(job.batch) / static_cast<double>(costs.batch);
 }
 
-/// Each gets what it was estimated to have of the whole; equal parts where that
-/// is nothing.
+/// Distributes measured seconds in proportion to the estimates; in equal parts
+/// where these are zero.
 void StepMeasurer::scale(ArrayRef<double *> seconds, double measured) const {
   double whole = 0;
   for (double *each : seconds)
@@ -121,7 +121,7 @@ llvm::Error hfta::measureStep(const MeasuredTasks &measured, ArrayAttr cuts,
   return StepMeasurer(measured, job, model).measure(cuts);
 }
 
-/// Whether the model has times of each block's tasks of this part.
+/// Whether the model has times for each block's tasks of this part.
 static bool isModelled(StringRef part) {
   return part == parts::kForward || part == parts::kRecompute ||
          part == parts::kBackward || part == parts::kBackwardWeight ||

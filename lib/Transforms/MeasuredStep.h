@@ -10,15 +10,15 @@
 
 namespace mlir::hfta {
 
-/// Puts measured times in the place of estimated ones, and the store's rates,
-/// if they were measured. What a block takes that was measured as a part of a
-/// larger one is the part of it that was estimated. `cuts` are those between
-/// the model's blocks, in the form of `hfta.cuts`. An error says which cut of
-/// the measured program isn't one of them.
+/// Replaces estimated times by measured ones, and the store's rates, if they
+/// were measured. A block that was measured as a part of a larger one gets the
+/// fraction of the measured time that was estimated for it. `cuts` are those
+/// between the model's blocks, in the form of `hfta.cuts`. An error says which
+/// cut of the measured program isn't one of them.
 llvm::Error measureStep(const MeasuredTasks &measured, ArrayAttr cuts,
                         const Job &job, planning::SpillModel &model);
 
-/// Of the tasks that a plan's blocks become.
+/// Returns the costs of the tasks that a plan's blocks become.
 StepCosts getStepCosts(const MeasuredTasks &measured, const Job &job,
                        const planning::SpillModel &model,
                        const planning::SpillPlan &plan);

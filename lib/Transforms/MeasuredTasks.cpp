@@ -163,8 +163,8 @@ bool MeasuredTasks::wereRefused(ModuleOp module) {
   return module->hasAttrOfType<UnitAttr>(kAttribute);
 }
 
-/// "after 'a'", "after 'b', 'c'" for a cut of two values, "none" behind the
-/// last.
+/// Describes a cut for messages: "after 'a'", "after 'b', 'c'" for a cut of two
+/// values, "none" after the last.
 static std::string describeCut(ArrayAttr cuts, size_t number) {
   if (number >= cuts.size())
     return "none";

@@ -16,25 +16,26 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 namespace {
-/// What a worker has, by the schedules that it runs.
+/// The segments that a worker has, as its schedules need them.
 struct Worker {
   ModuleOp module;
   const Job &job;
-  int64_t stage; ///< -1: who runs what isn't any stage's
+  int64_t stage; ///< -1: the process that runs what belongs to no stage
   std::set<int64_t> used = {};
   /// Segments in which some schedule keeps a slab for each copy.
   std::set<int64_t> kept = {};
-  /// How far tasks reach into each workspace, or into its slabs.
+  /// The bytes that tasks use of each workspace, or of its slabs.
   std::map<int64_t, int64_t> reach = {};
   bool takesTurns = false;
 
-  /// Whether the segment is there.
+  /// Whether the worker has the segment.
   bool has(int64_t number) const;
 };
 } // namespace
 
-/// Of several stages each has what it uses. Who runs what is needed of the
-/// whole model has what of it lives longer than a step.
+/// With several stages, each has the segments that it uses. The process that
+/// runs what belongs to no stage also has the segments of the whole model that
+/// live longer than a step.
 bool Worker::has(int64_t number) const {
   auto segment = cast<SegmentAttr>(SegmentAttr::getTable(module)[number]);
   Role role = segment.getRole();
@@ -80,7 +81,7 @@ static Worker findWorker(ModuleOp module, const Job &job, int64_t stage) {
   return worker;
 }
 
-/// Of the batches that the host holds.
+/// Counts the bytes of the batches that the host holds.
 static int64_t countBatches(const Worker &worker) {
   int64_t bytes = 0;
   VariableIndex variables(worker.module);
@@ -92,8 +93,8 @@ static int64_t countBatches(const Worker &worker) {
   return bytes;
 }
 
-/// What a thread's kernels are taken to need where they haven't been lowered.
-/// Unit: bytes; the seven networks that are measured have 20 to 130 KiB.
+/// The scratch memory that is assumed for a thread whose kernels haven't been
+/// lowered. Unit: bytes; seven networks that were measured have 20 to 130 KiB.
 static constexpr int64_t kAssumedScratch = 128 << 10;
 
 std::optional<int64_t> hfta::findScratch(ModuleOp module) {
@@ -110,7 +111,8 @@ std::optional<int64_t> hfta::findScratch(ModuleOp module) {
   return result.wasInterrupted() ? std::nullopt : std::optional(most);
 }
 
-/// Of a thread: what kernels say, or what is noted on the module.
+/// Returns a thread's scratch memory, from the kernels or as noted on the
+/// module.
 static int64_t countScratch(ModuleOp module) {
   if (std::optional<int64_t> bytes = findScratch(module))
     return *bytes;
@@ -128,8 +130,8 @@ int64_t hfta::getTurnCopies(ModuleOp module, const Job &job) {
   return copies;
 }
 
-/// What the store of all spilled segments needs of memory: an extent a slab, or
-/// an instance that has none.
+/// Counts the memory that the store of all spilled segments needs: for an
+/// extent per slab, or per instance without slabs.
 static int64_t countStoreBytes(const Worker &worker) {
   int64_t extents = 0, bytes = 0;
   for (auto [index, segment] : llvm::enumerate(
@@ -145,7 +147,8 @@ static int64_t countStoreBytes(const Worker &worker) {
                      : 0;
 }
 
-/// Bytes that a command adds up at a time, in turns of so many copies.
+/// Counts the bytes that a command adds up at a time, in turns of `copies`
+/// copies.
 static int64_t countReduced(AllReduceOp reduce, SegmentAttr segment,
                             int64_t copies) {
   auto bytes = static_cast<int64_t>(reduce.getBytes());
@@ -155,7 +158,8 @@ static int64_t countReduced(AllReduceOp reduce, SegmentAttr segment,
   return std::clamp<int64_t>(place - reduce.getAt().getOffset(), 0, bytes);
 }
 
-/// What a rank receives of others' sums at a time, where there are so many.
+/// Counts the bytes of other ranks' sums that a rank receives at a time, with
+/// `ranks` ranks.
 static int64_t countReceived(const Worker &worker, int64_t ranks,
                              int64_t copies) {
   ArrayAttr table = SegmentAttr::getTable(worker.module);

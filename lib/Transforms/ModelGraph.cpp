@@ -72,12 +72,12 @@ SmallVector<StringRef> ModelGraph::getNames() const {
                              [](const auto &entry) { return entry.first; });
 }
 
-/// What puts a value of the same name into another form.
+/// Whether the op only converts a value to another form of the same name.
 static bool isCarrier(Operation *op) {
   return isa<CastOp, StackOp, UnstackOp>(op);
 }
 
-/// Whether something of an op's own name is computed from it.
+/// Whether an op with the same name is computed from this one.
 static bool feedsOwnName(Operation *op) {
   StringRef name = getOriginName(op);
   return llvm::any_of(op->getUsers(), [&](Operation *user) {

@@ -1,7 +1,7 @@
 //===- ModelGraph.h - A model's functions as one graph ----------*- C++ -*-===//
 //
-// What `prepare` returns goes to `forward`, and what both return to
-// `objective`.
+// The results of `prepare` are arguments of `forward`, and the results of both
+// are arguments of `objective`.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_TRANSFORMS_MODELGRAPH_H
@@ -21,11 +21,11 @@ public:
   ModelOp getModel() const { return model; }
   /// All ops, each after those that it depends on.
   ArrayRef<Operation *> getOps() const { return ops; }
-  /// Those of what `objective` returns: losses, weights, then losses of drawn
-  /// targets and a metric where there are such; null for what the files hold.
-  /// Empty without an objective.
+  /// The ops that compute the results of `objective`: losses, weights, then
+  /// losses of drawn targets and a metric where there are such; null for data
+  /// from files. Empty without an objective.
   ArrayRef<Operation *> getResults() const { return results; }
-  /// Null: what the files hold.
+  /// Returns the op that computes a value; null: it is data from files.
   Operation *getProducer(Value value) const {
     if (Operation *op = value.getDefiningOp())
       return op;
@@ -42,27 +42,28 @@ public:
   /// The ops that the loss depends on, in their order.
   SmallVector<Operation *> findLive() const;
 
-  /// Names of values, by origin.
+  /// Returns the names of values, by origin.
   SmallVector<StringRef> getNames() const;
-  /// The ops that compute the value of this name: one, or, where copies have
-  /// ops of their own, one a copy; none if no value has it.
+  /// Finds the ops that compute the value of this name: one, or one per copy
+  /// where copies have ops of their own; none if no value has it.
   SmallVector<Operation *> findValues(StringRef name) const;
 
 private:
-  /// Returns the ops of what the function returns.
+  /// Adds a function and returns the ops that compute its results.
   SmallVector<Operation *> addFunction(func::FuncOp function);
   void bindByName(func::FuncOp prepare, ArrayRef<Operation *> fields,
                   func::FuncOp forward);
 
   ModelOp model;
   SmallVector<Operation *> ops, results;
-  DenseMap<Value, Operation *> producerOf; ///< of functions' arguments
+  DenseMap<Value, Operation *> producerOf; ///< for functions' arguments
   llvm::MapVector<StringRef, SmallVector<Operation *>> opsCalled;
 };
 
-/// Names of values that each alone, with parameters and labels, carry a
-/// training on: after each of them it can be cut. In the order in which data go
-/// through them; between two of them lies a layer with a trained weight.
+/// Finds the names of values after which the model can be cut, since each
+/// alone, with parameters and labels, carries a training on. They are in the
+/// order in which data go through them; between two of them lies a layer with a
+/// trained weight.
 SmallVector<StringRef> findCutPoints(const ModelGraph &graph);
 
 } // namespace mlir::hfta

@@ -49,7 +49,7 @@ struct OutlineKernelsPass
   }
 
 private:
-  /// Kernels of equal code have equal keys.
+  /// Returns a key that is equal for kernels of equal code.
   static std::string getKey(KernelOp kernel) {
     std::string key;
     llvm::raw_string_ostream stream(key);
@@ -91,7 +91,8 @@ private:
     return function;
   }
 
-  /// Of all copies' values that a kernel computes; nothing for shared ones.
+  /// Returns the number of copies whose values a kernel computes; nothing for
+  /// shared ones.
   static std::optional<int64_t> getLaunchCopies(KernelOp kernel) {
     for (Value result : kernel.getResults())
       if (std::optional<int64_t> copies = getCopies(result.getType()))
@@ -103,7 +104,8 @@ private:
     return place.getStride() != 0 && place.getCopy() < 0;
   }
 
-  /// The one copy that a launch for no copy in particular serves.
+  /// Returns the copy that a launch serves if it serves just one, though it
+  /// isn't of one copy.
   std::optional<int64_t> getOwner(KernelOp kernel) const {
     std::optional<int64_t> owner;
     if (uses && uses->getCopies(kernel).any()) {
@@ -142,7 +144,7 @@ private:
       launch->setAttr("hfta.reads_copies", builder.getUnitAttr());
   }
 
-  /// Where copies are compiled apart in part.
+  /// Which ops serve which copies, where some ops are of one copy alone.
   std::optional<CopyUses> uses;
   llvm::StringMap<func::FuncOp> functions;
 };

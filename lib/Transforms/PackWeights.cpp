@@ -12,11 +12,12 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Channels below which little is read together, whatever the order.
+/// The number of channels below which no order allows to read many elements at
+/// once.
 static constexpr int64_t kFewChannels = 8;
 
-/// Axes of [outputs, channels, taps…] in the order [outputs, taps…, channels],
-/// and the other way.
+/// Returns the axes of [outputs, channels, taps…] in the order [outputs, taps…,
+/// channels], or the inverse.
 static SmallVector<int64_t> getOrder(int64_t rank, bool isBack) {
   SmallVector<int64_t> order = {0};
   for (int64_t axis = 2; axis < rank; ++axis)
@@ -30,8 +31,8 @@ static SmallVector<int64_t> getOrder(int64_t rank, bool isBack) {
   return inverse;
 }
 
-/// The weight, read from where it lies packed; where what a weight was rounded
-/// to lies in memory, that is packed.
+/// Packs the weight where it is read from memory; if a rounded weight lies in
+/// memory, packs that.
 static Value pack(OpBuilder &builder, Value weight) {
   Location loc = weight.getLoc();
   auto wide = weight.getDefiningOp<CastOp>();

@@ -1,4 +1,4 @@
-//===- PartSums.cpp - Sums beside what they add up ------------------------===//
+//===- PartSums.cpp - Sums beside the tensors they add up -----------------===//
 
 #include "PartSums.h"
 #include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
@@ -9,15 +9,16 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Rows of each tile are a multiple of so many.
+/// The number of rows of each tile is a multiple of this.
 static constexpr int64_t kTileRows = 32;
 
-/// Whether a convolution is so little that each of its elements is computed by
-/// itself in any kernel, or one product that has its positions on one side.
-/// Gradients of inputs with strides have some of these beside the channels.
+/// Whether a convolution is so cheap that any kernel computes each of its
+/// elements on its own, or is one product that has its positions on one side.
+/// Gradients of inputs with strides number some positions along with the
+/// channels.
 template <typename OpTy>
 static bool isProductOrCheap(OpTy op) {
-  // With more columns a group's product has tiles, which have no parts of
+  // With more columns a group's product has tiles, whose parts can't span
   // several groups.
   constexpr int64_t kFewColumns = 4;
   ArrayRef<int64_t> weight = getShape(op.getWeight());
@@ -72,8 +73,9 @@ bool hfta::canHaveParts(PartSumsOp sums, Operation *op) {
 }
 
 bool hfta::haveRoomForParts(ArrayRef<Operation *> members, Operation *op) {
-  // Bits of an element of each. A product's tile has 128 rows at most, and of
-  // each at least 16 elements in memory at a time, so that these are 40 KiB.
+  // The most bits of an element of all tensors together. A product's tile has
+  // at most 128 rows and at least 16 elements of each in memory at a time, so
+  // these are 40 KiB.
   constexpr int64_t kMostBits = 4 * 32;
   auto sums = dyn_cast<PartSumsOp>(op);
   if (!sums)

@@ -16,7 +16,7 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// A cache line; also the widest vector.
+/// The size of a cache line; also that of the widest vector.
 static constexpr int64_t kAlignment = 64;
 
 static int64_t alignTo(int64_t bytes) {
@@ -25,8 +25,8 @@ static int64_t alignTo(int64_t bytes) {
 
 namespace {
 
-/// Where a value lies. Shared values have stride 0; `copy` is the one copy that
-/// the value belongs to, or -1.
+/// The place of a value. Shared values have stride 0; `copy` is the one copy
+/// that the value belongs to, or -1.
 struct Place {
   int64_t segment = -1;
   int64_t offset = 0;
@@ -45,13 +45,13 @@ struct Place {
 // Segments
 //===----------------------------------------------------------------------===//
 
-/// The table of segments, and the variables' places in it. What lives within a
-/// step lies in segments of slabs, one a copy and all alike: copies needn't be
-/// at the same place of a task, and copies that run in turn share slabs. Shared
-/// values of these roles have segments of their own.
+/// The table of segments, and the variables' places in it. Values that live
+/// within a step lie in segments of slabs, one per copy and all alike: copies
+/// needn't be at the same place of a task, and copies that run in turn share
+/// slabs. Shared values of these roles have segments of their own.
 class SegmentTable {
 public:
-  /// `stateInSlabs`: so does what copies have from step to step.
+  /// `stateInSlabs`: values that copies keep from step to step do so, too.
   explicit SegmentTable(bool stateInSlabs) : stateInSlabs(stateInSlabs) {}
 
   /// Scalars of all copies are packed, so that a copy axis is an array of them;
@@ -65,11 +65,11 @@ public:
     return copies ? *copies * getStride(type) : getLogicalBytes(type);
   }
 
-  /// Variables' offsets; strides in slabs are known once all have theirs.
-  /// `writer`: the part whose tasks are the first to write what is sent to
-  /// other stages, which each send their own, or what is computed again, or
-  /// what evaluations find, which may come between a step's gradients and its
-  /// update.
+  /// Places a variable. Strides in slabs are known once all variables have
+  /// their offsets. `writer` is the part of the tasks that write the variable
+  /// first, if other stages read it (each part sends its own), if it is
+  /// recomputed, or if evaluations read it, which may come between a step's
+  /// gradients and its update.
   Place place(VariableOp variable, StringRef writer) {
     RankedTensorType type = variable.getTensorType();
     std::optional<int64_t> copies = getCopies(type);
@@ -97,14 +97,14 @@ public:
     return place;
   }
 
-  /// The workspace's segment for slabs of `bytes`.
+  /// Finds the workspace's segment for slabs of `bytes`.
   int64_t findWorkspaceSlabs(int64_t bytes, int64_t copies) {
     int64_t number = find(Role::workspace, -1, 1, true);
     growSlabs(segments[number], bytes, copies);
     return number;
   }
 
-  /// The workspace's segment for `bytes` of shared values.
+  /// Finds the workspace's segment for `bytes` of shared values.
   int64_t findSharedWorkspace(int64_t bytes) {
     int64_t number = find(Role::workspace, -1, 1, false);
     segments[number].bytes = std::max(segments[number].bytes, bytes);
@@ -127,14 +127,15 @@ private:
     int64_t block, instances;
     bool hasSlabs;
     int64_t bytes = 0, copyBytes = 0;
-    int64_t end = 0;       ///< of a slab's variables
+    int64_t end = 0;       ///< the end of a slab's variables
     StringRef writer = {}; ///< part of the tasks that write it
     SmallVector<int64_t> readers =
         {};                    ///< other stages, to which it is sent whole
     ReplicasAttr holders = {}; ///< replicas that alone have it
     Residency residency = Residency::resident;
-    /// Where it, or a slab of it, ends. Groups' sums are added up by blocks,
-    /// and what has no memory of its own goes to and fro by pages.
+    /// Aligns the end of the segment, or of a slab of it. Groups' sums are
+    /// added up by blocks, and segments that aren't resident are moved by
+    /// pages.
     int64_t alignEnd(int64_t bytes) const {
       if (SegmentAttr::isSummed(role) && instances > 1)
         bytes = llvm::alignTo(bytes, SegmentAttr::kBlockBytes);
@@ -150,7 +151,7 @@ private:
                ArrayRef<int64_t> readers = kNobody, StringRef writer = "",
                ReplicasAttr holders = {},
                Residency residency = Residency::resident) {
-    // What isn't resident comes and goes for a turn's copies at a time.
+    // A segment that isn't resident is moved for a turn's copies at a time.
     bool hasSlabs = arrayed && (SegmentAttr::livesWithinStep(role) ||
                                 residency != Residency::resident ||
                                 (stateInSlabs && SegmentAttr::isState(role)));
@@ -185,7 +186,7 @@ private:
 
 } // namespace
 
-/// Where a read or write finds its variable, or its copy of it.
+/// Returns the place of the variable that is read or written, or of its copy.
 template <typename AccessOp>
 static Place getAccessedPlace(const llvm::StringMap<Place> &variables,
                               AccessOp access) {
@@ -197,7 +198,8 @@ static Place getAccessedPlace(const llvm::StringMap<Place> &variables,
 
 namespace {
 
-/// A value between kernels of one task, in use from op to op.
+/// A value between kernels of one task, and the ops from which and until which
+/// it is in use.
 struct Interval : LiveInterval {
   Interval(Value value, int64_t bytes, int64_t first, int64_t last)
       : LiveInterval{bytes, first, last}, value(value) {}
@@ -233,25 +235,25 @@ private:
   const llvm::StringMap<Place> &variables;
   SegmentTable &segments;
   DenseMap<Operation *, int64_t> position;
-  /// Of each variable, in program order.
+  /// The reads of each variable, in program order.
   llvm::StringMap<SmallVector<ReadOp, 1>> reads;
   llvm::StringMap<SmallVector<WriteOp, 1>> writes;
   DenseMap<Value, Place> places;
   DenseMap<Value, int64_t> ties;
-  /// Values that need memory, of each copy and of all.
+  /// Values that need memory, for each copy and for all together.
   SmallVector<Interval> arrayed, shared;
 };
 
 } // namespace
 
-/// Do a read and a write of one variable not access different copies of it?
+/// Whether a read and a write of one variable may access the same copy of it.
 static bool accessSameCopy(ReadOp read, WriteOp write) {
   return !read.getCopy() || !write.getCopy() ||
          read.getCopy() == write.getCopy();
 }
 
-/// A value that was read must not be used once the variable was written, but by
-/// the kernel that computes what is written.
+/// Checks that a value that was read isn't used after the variable was written,
+/// except by the kernel that computes the written value.
 LogicalResult TaskPlanner::checkReads() {
   for (auto read : task.getOps<ReadOp>())
     for (WriteOp write : writes.lookup(read.getVariable())) {
@@ -279,7 +281,7 @@ int64_t TaskPlanner::getLastUse(Value value) {
 // Results in variables
 //===----------------------------------------------------------------------===//
 
-/// Do the ops that `argument` reaches work element by element?
+/// Whether all ops that `argument` reaches work element by element.
 static bool isElementwiseIn(Value argument) {
   auto type = cast<RankedTensorType>(argument.getType());
   return llvm::all_of(argument.getUses(), [&](OpOperand &use) {
@@ -313,14 +315,15 @@ std::optional<int64_t> TaskPlanner::findTie(KernelOp kernel, unsigned result,
   return tie;
 }
 
-/// Is the variable's old value used between the kernel and the write?
+/// Whether the variable's old value is used between the kernel and the write.
 bool TaskPlanner::isReadLater(KernelOp kernel, WriteOp write) {
   for (ReadOp read : reads.lookup(write.getVariable())) {
     if (!accessSameCopy(read, write))
       continue;
     if (getLastUse(read) > position[kernel] && position[read] < position[write])
       return true;
-    // Read through a view, the operand can't be recognised as the variable.
+    // If the variable is read through a view, the operand can't be recognized
+    // as it.
     for (Operation *user : read->getUsers())
       if (isa<ReshapeOp, UnstackOp>(user) &&
           getLastUse(user->getResult(0)) == position[kernel])
@@ -337,8 +340,8 @@ bool TaskPlanner::placeInVariable(KernelOp kernel, unsigned result,
                                   WriteOp write) {
   Place place = getVariablePlace(write);
   Value value = kernel.getResult(result);
-  // A shared value goes to every copy only from a kernel that makes nothing
-  // else; other uses of it find it once.
+  // A kernel may write a shared value to every copy only if it has no other
+  // results and the value no other uses, which would expect a single place.
   auto goesToCopies = [&](Value result) {
     auto only = result.hasOneUse() ? dyn_cast<WriteOp>(*result.user_begin())
                                    : WriteOp();
@@ -376,13 +379,13 @@ void TaskPlanner::placeResults(KernelOp kernel) {
 // Views
 //===----------------------------------------------------------------------===//
 
-/// Values that lie where another one does, in program order.
+/// Places values that are views of another one, in program order.
 void TaskPlanner::placeViews() {
   for (Operation &op : task.getBody().front()) {
     if (auto read = dyn_cast<ReadOp>(op))
       places[read] = getVariablePlace(read);
     else if (auto reshape = dyn_cast<ReshapeOp>(op)) {
-      // A copy: the map may move when it grows.
+      // The place is copied first, as the map may move when it grows.
       if (auto known = places.find(reshape.getInput()); known != places.end()) {
         Place place = known->second;
         places[reshape] = place;
@@ -433,7 +436,7 @@ void TaskPlanner::allocateWorkspace() {
   }
 }
 
-/// A value that needs memory from op `first` on.
+/// Adds a value that needs memory from op `first` on.
 void TaskPlanner::addInterval(Value value, int64_t first) {
   auto type = cast<RankedTensorType>(value.getType());
   Interval interval(value, alignTo(getLogicalBytes(type)), first,
@@ -468,7 +471,7 @@ LogicalResult TaskPlanner::plan() {
   }
   if (failed(checkReads()))
     return failure();
-  // Stacks first: their inputs are computed where the stack lies.
+  // Stacks come first: their inputs are computed in the stack's memory.
   for (auto stack : task.getOps<StackOp>()) {
     int64_t first = position[stack];
     for (Value input : stack.getInputs()) {
@@ -491,7 +494,7 @@ LogicalResult TaskPlanner::plan() {
 // Writes that could not be computed in place
 //===----------------------------------------------------------------------===//
 
-/// Has a kernel of its own copy the value that `write` stores.
+/// Lets a kernel of its own copy the value that `write` stores.
 static void copyForWrite(WriteOp write) {
   OpBuilder builder(write);
   auto copy = KernelOp::create(
@@ -535,8 +538,8 @@ struct PlanMemoryPass : hfta::impl::HftaPlanMemoryBase<PlanMemoryPass> {
                     segments.get(&getContext()));
   }
 
-  /// Plans; where a written value could not be placed in its variable, inserts
-  /// a copy and plans again.
+  /// Plans a task; where a written value could not be placed in its variable,
+  /// inserts a copy and plans again.
   LogicalResult planTask(func::FuncOp task,
                          const llvm::StringMap<Place> &variables,
                          SegmentTable &segments) {

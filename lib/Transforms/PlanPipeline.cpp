@@ -17,14 +17,14 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Further names that no value has are not reported.
+/// The most unknown names that are reported.
 static constexpr size_t kMostUnknown = 20;
-/// Names that a message lists where none is near.
+/// The most known names that a message lists where none is near.
 static constexpr size_t kMostNames = 12;
 
 namespace {
 
-/// A name that a cut consists of.
+/// A name of a value in a cut.
 struct CutName {
   StringRef name;
   int64_t cut;
@@ -43,7 +43,7 @@ public:
     moveToFirstUse();
     return checkBlocks();
   }
-  /// The block that an op belongs to.
+  /// Returns the block that an op belongs to.
   int64_t getBlock(Operation *op) const { return blockOf.lookup(op); }
   /// Notes each op's block.
   void note() {
@@ -63,7 +63,7 @@ private:
 
   const ModelGraph &graph;
   ArrayRef<CutName> cuts;
-  /// The cut's name that an op's value is of.
+  /// The name in a cut that each op's value has.
   DenseMap<Operation *, const CutName *> cutOf;
   DenseMap<Operation *, int64_t> blockOf;
 };
@@ -74,11 +74,11 @@ private:
 // Names
 //===----------------------------------------------------------------------===//
 
-/// "; did you mean 'pool1'?", or some names that there are.
+/// Suggests names: "; did you mean 'pool1'?", or some of the known names.
 static std::string suggestNames(StringRef name, ArrayRef<StringRef> known) {
   SmallVector<StringRef> names(known);
   if (names.size() > kMostNames) {
-    // Those that are equally far stay in their order.
+    // A multimap keeps names of equal distance in their order.
     std::multimap<unsigned, StringRef> near;
     for (StringRef other : known)
       near.insert({name.edit_distance(other), other});
@@ -128,7 +128,7 @@ LogicalResult PipelinePlanner::reportOrder(const CutName &cut,
                   "through them";
 }
 
-/// What depends on a cut's value comes after the cut.
+/// Finds each op's level: ops that depend on a cut's value come after the cut.
 LogicalResult PipelinePlanner::findLevels() {
   DenseMap<Operation *, const CutName *> lastCut;
   for (Operation *op : graph.getOps()) {
@@ -150,9 +150,9 @@ LogicalResult PipelinePlanner::findLevels() {
   return success();
 }
 
-/// What depends on no cut's value, and is none, goes to the first block that
-/// uses it: a label's preparation to the last. A write goes with what it
-/// writes.
+/// Assigns an op that depends on no cut's value, and isn't one, to the first
+/// block that uses it: a label's preparation to the last. A write is in the
+/// block of the value that it writes.
 void PipelinePlanner::moveToFirstUse() {
   DenseMap<Operation *, int64_t> firstUse;
   auto use = [&](Operation *op, int64_t block) {
@@ -179,7 +179,7 @@ void PipelinePlanner::moveToFirstUse() {
       });
 }
 
-/// Each block computes something that the loss depends on.
+/// Checks that each block computes something that the loss depends on.
 LogicalResult PipelinePlanner::checkBlocks() {
   if (graph.getResults().empty())
     return success();
@@ -192,7 +192,8 @@ LogicalResult PipelinePlanner::checkBlocks() {
     if (filled)
       continue;
     ok = false;
-    // The cut that ends the block, or the last one, behind which nothing is.
+    // The cut that ends the block, or the last cut, after which nothing
+    // follows.
     auto number = std::min<int64_t>(block, getBlockCount() - 2);
     const CutName *cut = llvm::find_if(
         cuts, [&](const CutName &other) { return other.cut == number; });
@@ -211,8 +212,8 @@ LogicalResult PipelinePlanner::checkBlocks() {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Within a budget, or to compute forwards again block by block, the model is
-/// cut wherever it can be.
+/// Whether the model is cut wherever it can be: for a memory budget, or to
+/// recompute forwards block by block.
 static bool wantsBlocks(const Job &job) {
   bool recomputes =
       job.training && job.getStageCount() == 1 && job.recomputes(/*stage=*/0);
@@ -220,15 +221,15 @@ static bool wantsBlocks(const Job &job) {
 }
 
 namespace {
-/// Cuts between and within stages, and the first block of each stage.
+/// The cuts between and within stages, and the first block of each stage.
 struct StageCuts {
   SmallVector<CutName> names;
   std::vector<int64_t> firstBlocks;
 };
 } // namespace
 
-/// Each cut point lies within the stage that its value is computed in, or is
-/// the cut behind it.
+/// Merges cuts: each cut point lies within the stage that computes its value,
+/// or is the cut after that stage.
 static StageCuts mergeCuts(const ModelGraph &graph, ArrayRef<CutName> ofStages,
                            ArrayRef<CutName> points,
                            const PipelinePlanner &stages) {
@@ -303,8 +304,8 @@ struct PlanPipelinePass : hfta::impl::HftaPlanPipelineBase<PlanPipelinePass> {
     return success();
   }
 
-  /// Cuts the model wherever it can be, beside between stages, and notes the
-  /// first block of each stage.
+  /// Cuts the model wherever it can be, as well as between stages, and notes
+  /// the first block of each stage.
   LogicalResult cutStages(const ModelGraph &graph, Job &job,
                           SmallVector<CutName> &names) {
     PipelinePlanner stages(graph, names);
@@ -317,7 +318,7 @@ struct PlanPipelinePass : hfta::impl::HftaPlanPipelineBase<PlanPipelinePass> {
     return success();
   }
 
-  /// For what tells later how the model was cut.
+  /// Notes the cuts for later messages about how the model was cut.
   void noteCuts(ArrayRef<CutName> names) {
     Builder builder(&getContext());
     SmallVector<Attribute> noted;
@@ -344,7 +345,8 @@ struct PlanPipelinePass : hfta::impl::HftaPlanPipelineBase<PlanPipelinePass> {
     return names;
   }
 
-  /// Of the job, or of the option, each of which is a cut.
+  /// Returns the names of the job's cuts, or of the option's, each of which is
+  /// a cut.
   SmallVector<CutName> getNames(const Job &job) {
     SmallVector<CutName> names;
     auto unknown = UnknownLoc::get(&getContext());

@@ -1,4 +1,4 @@
-//===- PlanSpill.cpp - What of a step is kept, spilled or computed again --===//
+//===- PlanSpill.cpp - Values that are kept, spilled or recomputed --------===//
 
 #include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 #include "Hfta/Planning/SpillPlan.h"
@@ -38,8 +38,8 @@ static Keep getKeep(planning::Keep keep) {
   llvm_unreachable("all ways to keep a value are listed");
 }
 
-/// On each op what becomes of its results. Where nothing is computed again,
-/// those that no backward needs have nothing to be said of them.
+/// Notes on each op how its results reach the backward. Where nothing is
+/// recomputed, results that no backward needs get no note.
 static void noteValues(const StepModel &step, const SpillPlan &plan,
                        bool recomputes) {
   for (auto [value, keep] : llvm::zip_equal(step.values, plan.values)) {
@@ -73,8 +73,8 @@ static BlockMemory getMemory(planning::Residency residency) {
   llvm_unreachable("all residencies are listed");
 }
 
-/// On the module what those who assign residencies, and schedule transfers,
-/// have to know of the blocks that are left.
+/// Notes on the module what passes that assign residencies and schedule
+/// transfers need to know about the remaining blocks.
 static void noteMemory(ModuleOp module, const SpillPlan &plan) {
   SmallVector<BlockMemory> blocks;
   SmallVector<int64_t> spilledGradients;
@@ -92,14 +92,14 @@ static planning::SpillRequest makeRequest(const Job &job) {
   planning::SpillRequest request;
   request.budget = job.memoryDevice;
   request.spills = job.spillsToDisk();
-  // Cuts lie where what backwards need of them does.
+  // Cuts are stored where the saved values of backwards are.
   request.streamsInputs = false;
   request.recompute = getPolicy(job);
   request.mostCopies = job.memoryThreads;
   return request;
 }
 
-/// Takes what a program has measured into the model, if there is something.
+/// Takes the measurements of a program into the model, if there are any.
 static FailureOr<std::optional<MeasuredTasks>>
 measure(ModuleOp module, const Job &job, planning::SpillModel &model) {
   FailureOr<std::optional<MeasuredTasks>> measured =
@@ -150,8 +150,8 @@ struct PlanSpillPass : hfta::impl::HftaPlanSpillBase<PlanSpillPass> {
     mergeBlocks(module, getMerged(*plan));
   }
 
-  /// The one that is noted, or else the fastest one within the budget, or the
-  /// one that comes nearest: how much the program needs is known when its
+  /// Chooses the noted plan, or else the fastest one within the budget, or the
+  /// one that comes nearest: the program's true needs are known only when its
   /// memory is planned.
   FailureOr<SpillPlan> choosePlan(planning::SpillModel &model,
                                   planning::SpillRequest &request) {

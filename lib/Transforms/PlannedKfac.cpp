@@ -16,25 +16,25 @@ static constexpr StringLiteral kAttribute = "hfta.kfac_plan";
 // Costs
 //===----------------------------------------------------------------------===//
 
-/// Flops, n³ a matrix, that a second has room for where matrices of so many
-/// rows are inverted one after the other. Measured: potrf and potri of OpenBLAS
-/// in f32, on one thread with vectors of 64 bytes.
+/// The rates of inversion, in flops per second with n³ flops per matrix, where
+/// matrices of so many rows are inverted one after the other. Measured: potrf
+/// and potri of OpenBLAS in f32, on one thread with vectors of 64 bytes.
 static constexpr std::pair<int64_t, double> kInversionRates[] = {
     {8, 0.6e9},  {16, 1.6e9}, {32, 3.4e9},  {64, 6.5e9}, {128, 12e9},
     {256, 21e9}, {512, 33e9}, {1024, 48e9}, {2304, 73e9}};
-/// How many times as long eigenvectors take: 9 to 25 n³ flops.
+/// The time of eigenvectors relative to inverses: 9 to 25 n³ flops.
 static constexpr double kEigenFactor = 17;
 /// Seconds of each message where the job's cluster doesn't say: an assumption,
-/// some times what a look at messages takes (docs/architecture.md). Without
-/// any, nothing would be sent together.
+/// a multiple of the time to poll for messages (docs/architecture.md). If it
+/// were zero, nothing would be sent together.
 static constexpr double kMessageSeconds = 5e-5;
 
-/// Of an element that ranks add up.
+/// Returns the bytes of an element that ranks add up.
 static double getSummedBytes(const Job &job) {
   return job.precision.compute == "f64" ? 8 : 4;
 }
 
-/// Of a number of an inverse.
+/// Returns the bytes of a number of an inverse.
 static double getInvertedBytes(const Job &job) {
   return job.getInversionType() == "f64" ? 8 : 4;
 }
@@ -58,7 +58,8 @@ hfta::getKfacRates(const Job &job, int64_t ranks,
     rates.inversions.push_back({size, planning::kSecondsPerKernel,
                                 slower * rows * rows * rows / flops});
   }
-  // Half of a sum's bytes on the way to who adds them, half on the way back.
+  // Half of a sum's bytes are sent to the rank that adds them, half on the way
+  // back.
   auto share = static_cast<double>(ranks - 1) / static_cast<double>(ranks);
   double bytes = getSummedBytes(job);
   rates.reduceFactors = {
@@ -103,7 +104,7 @@ static StringRef getName(KfacPlacement placement) {
 
 namespace {
 
-/// A list with a member of each of some structs.
+/// Makes a list of one member of each of some structs.
 template <typename Element>
 class Writer {
 public:
@@ -130,12 +131,12 @@ private:
 template <typename Element>
 Writer(Builder, NamedAttrList &, ArrayRef<Element>) -> Writer<Element>;
 
-/// Members of the dictionary, with one diagnostic for what isn't there.
+/// Reads members of the dictionary, with a single diagnostic for missing ones.
 class Reader {
 public:
   Reader(ModuleOp module, DictionaryAttr from) : module(module), from(from) {}
 
-  /// Any number of them, or exactly so many.
+  /// Reads whole numbers: any number of them, or exactly `count`.
   ArrayRef<int64_t> getWhole(StringRef name, std::optional<size_t> count,
                              int64_t least) {
     auto values = from.getAs<DenseI64ArrayAttr>(name);
@@ -169,7 +170,7 @@ public:
       names.push_back(value.str());
     return names;
   }
-  /// The first time alone.
+  /// Reports the first failure alone.
   void fail(StringRef name, const Twine &expected) {
     if (!hasFailed)
       module.emitError("in '")
@@ -194,7 +195,7 @@ private:
   ModuleOp module;
   DictionaryAttr from;
   bool hasFailed = false;
-  std::vector<int64_t> wholes; ///< in place of what isn't there
+  std::vector<int64_t> wholes; ///< returned in place of what is missing
   std::vector<double> numbers;
 };
 
@@ -300,7 +301,7 @@ void PlannedKfac::writeAll(ModuleOp module, ArrayRef<PlannedKfac> plans) {
                                          : dictionaries.front());
 }
 
-/// What the planner was told.
+/// Reads the planner's model.
 static void readModel(Reader &reader, DictionaryAttr from, PlannedKfac &to) {
   planning::KfacModel &model = to.model;
   ArrayRef<int64_t> periods = reader.getWhole("periods", 2, 1);
@@ -363,7 +364,7 @@ static void readModel(Reader &reader, DictionaryAttr from, PlannedKfac &to) {
   model.microBatches = reader.getWhole("micro_batches", 1, 1).front();
 }
 
-/// What the planner knew of the machines.
+/// Reads the planner's rates of the machines.
 static void readRates(Reader &reader, DictionaryAttr from, const Job &job,
                       PlannedKfac &to) {
   planning::KfacRates &rates = to.rates;
@@ -391,7 +392,7 @@ static void readRates(Reader &reader, DictionaryAttr from, const Job &job,
     *transfer = {latency, each, most};
 }
 
-/// Numbers that must be of something that is there.
+/// Checks that numbers refer to existing layers, factors and so on.
 static LogicalResult checkPlan(ModuleOp module, const PlannedKfac &planned) {
   const planning::KfacModel &model = planned.model;
   const planning::KfacPlan &plan = planned.plan;
@@ -425,7 +426,8 @@ static LogicalResult checkPlan(ModuleOp module, const PlannedKfac &planned) {
   return success();
 }
 
-/// The order in which factors get ready follows from the model.
+/// Reads the buckets. The order in which factors get ready follows from the
+/// model.
 static LogicalResult readBuckets(Reader &reader, ModuleOp module,
                                  PlannedKfac &to) {
   if (to.plan.placement == KfacPlacement::local)

@@ -1,4 +1,4 @@
-//===- PrintLayers.cpp - The second-order hook, printed -------------------===//
+//===- PrintLayers.cpp - Prints layers for second-order methods -----------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Transforms/Passes.h"

@@ -1,7 +1,7 @@
-//===- ReadInPlace.cpp - Kernels read what others would move --------------===//
+//===- ReadInPlace.cpp - Kernels read tensors before moves ----------------===//
 //
-// What is only cut out of a tensor, turned or padded is as easily read where
-// the tensor lies. So is what that is multiplied by a constant.
+// A slice, transpose or padding of a tensor is read as easily from the tensor
+// itself. So is a product of such elements with a constant.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
@@ -29,8 +29,8 @@ static bool isMove(Operation *op) {
   return isa<ReshapeOp, TransposeOp, SliceOp, PadOp>(op);
 }
 
-/// The operand of which each element becomes one of the op's result, or none:
-/// it is moved, or a cheap function of it and of constants. NULL for others.
+/// Returns the operand of which each element of the op's result is one element
+/// or none, moved, or a cheap function of it and of constants. NULL for others.
 static Value getOrigin(Operation *op) {
   if (isMove(op))
     return op->getOperand(0);
@@ -47,7 +47,8 @@ static Value getOrigin(Operation *op) {
   return origin;
 }
 
-/// The ops between a value and the tensor that it is read from, the last first.
+/// Returns the ops between a value and the tensor that it is read from, the
+/// last first.
 static SmallVector<Operation *> findPath(Value value) {
   SmallVector<Operation *> path;
   while (Operation *op = value.getDefiningOp()) {
@@ -56,25 +57,25 @@ static SmallVector<Operation *> findPath(Value value) {
       break;
     path.push_back(op);
   }
-  // What is computed of a tensor as it lies in memory is that tensor's
-  // kernel's.
+  // Ops on a tensor in the order that it has in memory belong to the kernel
+  // that computes the tensor.
   while (!path.empty() && !isMove(path.back()))
     path.pop_back();
   return path;
 }
 
 //===----------------------------------------------------------------------===//
-// What tasks leave for others
+// Variables between tasks
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A variable between tasks, which holds what is read from another tensor.
+/// A variable between tasks whose value is a part of another tensor.
 struct MovedVariable : LeftVariable {
-  SmallVector<Operation *> path; ///< from the tensor to it, the last first
+  SmallVector<Operation *> path; ///< from the tensor to the value, last first
 };
 
-/// Has variables between tasks hold tensors from which others are read, instead
-/// of these.
+/// Lets variables between tasks hold the tensors that several values are parts
+/// of, instead of these values.
 class SavedOrigins {
 public:
   explicit SavedOrigins(ModuleOp module) : module(module), symbols(module) {}
@@ -87,9 +88,9 @@ private:
 
   ModuleOp module;
   SymbolTable symbols;
-  /// By the tensor that they are read from.
+  /// The variables, by the tensor that their values are parts of.
   llvm::MapVector<Value, SmallVector<MovedVariable>> movedOf;
-  /// Variables between tasks that hold it.
+  /// The variables between tasks that hold a tensor.
   DenseMap<Value, VariableOp> savedAs;
 };
 } // namespace
@@ -101,7 +102,8 @@ void SavedOrigins::collect() {
     SmallVector<Operation *> path = findPath(left.write.getValue());
     Value tensor =
         path.empty() ? left.write.getValue() : getOrigin(path.back());
-    // What a task only hands on may be read from somewhere else afterwards.
+    // A tensor that a task only passes on may be read from another variable
+    // later.
     if (tensor.getDefiningOp<ReadOp>() && !isParameter(tensor, symbols))
       continue;
     if (path.empty())
@@ -111,8 +113,8 @@ void SavedOrigins::collect() {
   }
 }
 
-/// The variable that holds a tensor from which others are read, or is to; none
-/// where these are less than it.
+/// Returns the variable that holds a tensor, or that will from now on; none
+/// where the values that are parts of it are smaller than the tensor.
 VariableOp SavedOrigins::findHolder(Value tensor,
                                     MutableArrayRef<MovedVariable> moved) {
   if (isParameter(tensor, symbols))
@@ -169,23 +171,23 @@ void SavedOrigins::run() {
 }
 
 //===----------------------------------------------------------------------===//
-// What kernels read
+// Operands of kernels
 //===----------------------------------------------------------------------===//
 
-/// Marks what a task only moves, but for what it moves in variables that it
-/// writes. What comes behind ends somewhere: each kernel that reads it has all
-/// of it.
+/// Marks ops that only move elements, so that kernels read the original, except
+/// if the task writes the variable. The length of such chains is limited, as
+/// each kernel that reads the last value has all of its ops.
 static void markMoves(func::FuncOp task) {
   constexpr unsigned kMostOps = 16;
   llvm::StringSet<> written;
   task.walk([&](WriteOp write) { written.insert(write.getVariable()); });
-  DenseMap<Value, unsigned> lengths; ///< of what is marked: ops in a row
+  DenseMap<Value, unsigned> lengths; ///< number of ops in a row, by value
   task.walk([&](Operation *op) {
     Value origin = getOrigin(op);
     if (!origin || isChanged(origin, written))
       return;
     unsigned length = lengths.lookup(origin);
-    // As long as nothing else is done to a tensor, a reshape is a view of it.
+    // A reshape that comes first is a view of the tensor.
     bool isFirst = isMove(op) && !isa<ReshapeOp>(op);
     if (!(isFirst || length > 0) || length == kMostOps)
       return;

@@ -39,7 +39,9 @@ void ValueNumbers::visitRead(ReadOp read) {
   visitPure(*read);
 }
 
-/// All of what `recompute` computes again is as `forward` has it.
+/// Whether a recomputed result is tied to its first computation: results of
+/// elementwise ops are, and all those of `recompute`, which does what `forward`
+/// did.
 static bool isTied(Operation &op) {
   auto task = op.getParentOfType<func::FuncOp>()->getAttrOfType<TaskAttr>(
       HftaDialect::kTaskAttrName);
@@ -101,7 +103,8 @@ SmallVector<std::pair<Value, Value>> hfta::findRecomputed(ModuleOp module) {
   ValueNumbers ofTraining(module, {parts::kForward, parts::kRecompute,
                                    parts::kBackward, parts::kBackwardWeight});
   SmallVector<std::pair<Value, Value>> again(ofTraining.getAgain());
-  // Of an evaluation or an inference, what another block's task computes again.
+  // In an evaluation or an inference, values that another block's task
+  // recomputes.
   for (StringRef part : {parts::kEvaluate, parts::kInfer}) {
     ValueNumbers ofPart(module, part);
     for (auto [value, original] : ofPart.getAgain())

@@ -13,16 +13,16 @@
 namespace mlir::hfta {
 
 /// Numbers values of the tasks of some parts so that equal numbers mean equal
-/// values: results of equal ops on operands of equal numbers, and what is read
-/// from a variable of tasks alone and was written there.
+/// values: results of equal ops on operands of equal numbers, and reads of
+/// variables that only tasks access, of the value written there.
 class ValueNumbers {
 public:
   ValueNumbers(ModuleOp module, ArrayRef<StringRef> ofParts);
 
-  /// A value's number; 0: of other tasks.
+  /// Returns a value's number; 0: the value is in other tasks.
   unsigned lookup(Value value) const { return numbers.lookup(value); }
-  /// What has been computed again, and what it was first, in the order of the
-  /// tasks.
+  /// Returns the recomputed values, each with its first computation, in the
+  /// order of the tasks.
   ArrayRef<std::pair<Value, Value>> getAgain() const { return again; }
 
 private:
@@ -32,7 +32,8 @@ private:
   void visitRead(ReadOp read);
   void visitKernel(KernelOp kernel);
   void visitPure(Operation &op);
-  /// The number of a value that is known by `key`; a new one without.
+  /// Returns the number of the values with this `key`; a new one if it is
+  /// unknown.
   unsigned find(const Key &key) {
     return ofKey.try_emplace(key, ofKey.size() + fresh).first->second;
   }
@@ -44,17 +45,18 @@ private:
   std::map<Key, unsigned> ofKey;
   unsigned fresh = 1;
   llvm::StringMap<unsigned> ofVariable;
-  /// Where some ops are of one copy alone: what serves which copy.
+  /// Which ops serve which copy, where some ops are of one copy alone.
   std::optional<CopyUses> uses;
-  /// Of a number and a copy, or -1 where all ops serve all.
+  /// The first value of each number and copy, or -1 where all ops serve all
+  /// copies.
   std::map<std::pair<unsigned, int64_t>, Value> first;
   SmallVector<std::pair<Value, Value>> again;
 };
 
-/// Results of elementwise ops in kernels, and of all ops of `recompute` tasks,
-/// that compute a value again, of the same operands, that training tasks have
-/// computed for the same copy, or a task of another block of an evaluation or
-/// an inference: (again, first).
+/// Finds values that are computed again from the same operands and for the same
+/// copy: results of elementwise ops in kernels, and of all ops of `recompute`
+/// tasks, that training tasks have computed before, or a task of another block
+/// of an evaluation or an inference. Returns pairs (again, first).
 SmallVector<std::pair<Value, Value>> findRecomputed(ModuleOp module);
 
 } // namespace mlir::hfta

@@ -1,8 +1,8 @@
-//===- RemakeSaved.cpp - What a backward computes rather than reads -------===//
+//===- RemakeSaved.cpp - Recompute instead of read ------------------------===//
 //
-// What a forward leaves for a backward is written and read again. Of several
-// tensors one is often enough: the others are made of it by elementwise ops,
-// which a GPU does in less time than it takes to read them.
+// A value that a forward saves for a backward is written and read again. Of
+// several tensors, saving one is often enough: the others are computed from it
+// by elementwise ops, which a GPU does in less time than it takes to read them.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
@@ -23,7 +23,8 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Ops for one value, beyond which it is rather read; and costly ones.
+/// The most ops that recompute one value, beyond which it is read instead; and
+/// the most costly ones among them.
 static constexpr size_t kMostOps = 24;
 static constexpr size_t kMostCostly = 2;
 
@@ -34,10 +35,10 @@ public:
   void run();
 
 private:
-  /// What a value is made of.
+  /// The ops and values that a value is computed from.
   struct Making {
     llvm::SmallPtrSet<Operation *, 16> ops;
-    llvm::SmallPtrSet<const void *, 4> large; ///< values that are read for it
+    llvm::SmallPtrSet<const void *, 4> large; ///< large saved values among them
     size_t costly = 0;
     int64_t bits;
   };
@@ -54,9 +55,9 @@ private:
   ModuleOp module;
   SymbolTable symbols;
   llvm::MapVector<Value, LeftVariable> saved;
-  /// A task that makes some, at its beginning.
+  /// A task that recomputes some values at its beginning.
   struct Maker {
-    IRMapping known; ///< what it has of another task's values
+    IRMapping known; ///< maps another task's values to this task's
     Operation *last = nullptr;
   };
   DenseMap<Operation *, Maker> makers;
@@ -67,19 +68,19 @@ private:
 void SavedRemaker::collect() {
   module.walk(
       [&](Operation *op) { position.try_emplace(op, position.size()); });
-  // What a task only hands on may be made elsewhere afterwards.
+  // A value that a task only passes on may be computed elsewhere later.
   for (LeftVariable &left : collectLeftVariables(module))
     if (!left.write.getValue().getDefiningOp<ReadOp>())
       saved.insert({left.write.getValue(), left});
 }
 
-/// Whether other tasks find a value where it lies: nothing between a forward
+/// Whether other tasks can read a value from memory: nothing between a forward
 /// and its backward changes parameters.
 bool SavedRemaker::isLeaf(Value value) const {
   return saved.contains(value) || isParameter(value, symbols);
 }
 
-/// Whether an op computes a result's elements one by one from what it reads.
+/// Whether an op computes its result's elements one by one from its operands'.
 static bool isOfElements(Operation *op) {
   return isa<ElementwiseOpInterface, ReshapeOp, TransposeOp, SliceOp, PadOp,
              BroadcastOp>(op) &&
@@ -110,7 +111,8 @@ bool SavedRemaker::canMake(Value value, Making &making) {
                       [&](Value operand) { return canMake(operand, making); });
 }
 
-/// What a product multiplies, or is stored as it is, has to lie in memory.
+/// Whether to recompute a variable's value: not if a product uses it, or it is
+/// stored as it is, since it must be in memory then.
 bool SavedRemaker::isWorth(const LeftVariable &one) {
   for (ReadOp read : one.reads)
     for (Operation *user : read->getUsers())
@@ -121,8 +123,8 @@ bool SavedRemaker::isWorth(const LeftVariable &one) {
   return canMake(one.write->getOperand(0), making);
 }
 
-/// A task's read of what was left for it, moved to where it is needed first:
-/// who reads it once more would read it from memory once more.
+/// Returns a task's read of a saved value, moved to where it is needed first:
+/// another read would access memory again.
 static ReadOp readFirst(LeftVariable &left, func::FuncOp task,
                         OpBuilder &builder) {
   for (ReadOp read : left.reads)
@@ -138,7 +140,7 @@ static ReadOp readFirst(LeftVariable &left, func::FuncOp task,
   return left.reads.back();
 }
 
-/// The value as a task has it.
+/// Returns the value in a task, recomputed if need be.
 Value SavedRemaker::make(Value value, func::FuncOp task) {
   if (Value mine = makers[task].known.lookupOrNull(value))
     return mine;
@@ -171,7 +173,8 @@ void SavedRemaker::remake(Value value) {
   symbols.erase(one.variable);
 }
 
-/// What a value is made of that is as large as itself, if there is one such.
+/// Returns the one saved value of about the same size that a value is computed
+/// from, if there is exactly one.
 Value SavedRemaker::findSource(Value value) {
   Making making;
   making.bits = countBits(value);
@@ -180,8 +183,8 @@ Value SavedRemaker::findSource(Value value) {
   return Value::getFromOpaquePointer(*making.large.begin());
 }
 
-/// Ops that take elements of the values to elements of the same place, as far
-/// as some go.
+/// Finds ops that compute elements from the values' elements at the same index,
+/// up to a limit.
 static llvm::SmallPtrSet<Operation *, 16> findElements(ArrayRef<Value> values) {
   constexpr size_t kMost = 32;
   llvm::SmallPtrSet<Operation *, 16> found;
@@ -198,8 +201,8 @@ static llvm::SmallPtrSet<Operation *, 16> findElements(ArrayRef<Value> values) {
   return found;
 }
 
-/// Whether what is made of an op's result is added up together with what is
-/// made of a source: whoever does that reads both.
+/// Whether a reduction adds up values computed from both an op's result and a
+/// source, and so reads both.
 static bool isSummedWith(Operation *op,
                          const llvm::SmallPtrSetImpl<Operation *> &ofSource) {
   llvm::SmallPtrSet<Operation *, 16> own = findElements(op->getResult(0));
@@ -209,10 +212,10 @@ static bool isSummedWith(Operation *op,
   });
 }
 
-/// What has to lie in memory, because a product multiplies it, other ops need
-/// not read: the sign of an activation, which its gradient asks for, is that of
-/// what the norm before it has made of its input, and the norm's gradients are
-/// made of both.
+/// Recomputes a value that has to be in memory, as a product uses it, for those
+/// other ops that read its source as well. For example, an activation's
+/// gradient needs the sign of the activation, which can be computed from the
+/// norm's input, and the norm's gradients read that input anyway.
 void SavedRemaker::remakeWhereSourceIsRead(Value value) {
   Value source = findSource(value);
   if (!source || !saved.contains(source))
@@ -242,8 +245,8 @@ void SavedRemaker::remakeWhereSourceIsRead(Value value) {
   }
 }
 
-/// Those first that are computed first: what is made of them is then made of
-/// what these are made of.
+/// Recomputes values in the order of their computation: values that are
+/// computed from them then depend on the same sources.
 void SavedRemaker::run() {
   collect();
   SmallVector<Value> all;

@@ -1,4 +1,4 @@
-//===- RepeatCheapOps.cpp - What kernels compute rather than read ---------===//
+//===- RepeatCheapOps.cpp - Ops that are cheaper than reading results -----===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Transforms/Passes.h"
@@ -16,7 +16,8 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// What is so much smaller than a result is read at no cost.
+/// The ratio of sizes at which reading the smaller tensor costs next to
+/// nothing.
 static constexpr int64_t kMuchSmaller = 8;
 
 /// Whether a value is in memory anyway, for as long as a task runs: it is read
@@ -41,7 +42,7 @@ static bool isInMemory(Value value, const llvm::StringSet<> &written) {
   return isNeeded && users.size() > 1;
 }
 
-/// Whether nothing but small tensors is read for a value.
+/// Whether a value is computed from small tensors alone.
 static bool isSpread(Value value, int64_t bits,
                      const llvm::StringSet<> &written) {
   Operation *op = value.getDefiningOp();
@@ -54,7 +55,7 @@ static bool isSpread(Value value, int64_t bits,
   });
 }
 
-/// Whether an op takes each element into few windows.
+/// Whether each element is in few of a pooling's windows.
 static bool isPoolOfFew(Operation *op) {
   constexpr int64_t kFewWindows = 4;
   return llvm::TypeSwitch<Operation *, bool>(op)
@@ -65,10 +66,11 @@ static bool isPoolOfFew(Operation *op) {
       .Default([](Operation *) { return false; });
 }
 
-/// Kernels that read many elements of it, such as products, would compute each
-/// of these many times; views and stores need it in memory. What one kernel
-/// reads is better computed by that which makes what it is made of, but for a
-/// pooling, which can't be that.
+/// Whether users of an op should recompute it. Kernels that read its elements
+/// many times, such as products, would compute each of them many times; views
+/// and stores need it in memory. If a single kernel reads it, the kernel that
+/// computes its operands had better compute it, unless the reader is a pooling,
+/// which can't be merged with that.
 static bool haveUsersRoom(Operation *op, bool readsLittle) {
   llvm::SmallDenseSet<Operation *> users;
   bool isReadFewTimes = true, isPooled = false;
@@ -82,17 +84,17 @@ static bool haveUsersRoom(Operation *op, bool readsLittle) {
 }
 
 namespace {
-/// What a value is made of: cheap ops that nothing else needs, the last first,
-/// and the one tensor of its size that they read, if they do.
+/// The computation of a value: cheap ops that nothing else needs, the last
+/// first, and the one tensor of its size that they read, if they do.
 struct CheapPath {
-  int64_t bits; ///< of the value
+  int64_t bits; ///< the value's size
   SmallVector<Operation *> ops;
   Value read;
-  size_t count = 0; ///< of ops, those that are computed again anyway too
+  size_t count = 0; ///< ops, with those that are recomputed anyway
 };
 } // namespace
 
-/// Follows an op's operands; false where they aren't cheap to compute again.
+/// Follows an op's operands; false where they aren't cheap to recompute.
 static bool follow(Operation *op, const llvm::StringSet<> &written,
                    CheapPath &path) {
   constexpr size_t kMostOps = 32;
@@ -105,7 +107,7 @@ static bool follow(Operation *op, const llvm::StringSet<> &written,
     if (isSpread(operand, path.bits, written) || operand == path.read)
       continue;
     if (isInMemory(operand, written)) {
-      // What is made of sums is little, and their kernel's.
+      // The result of a reduction is small, and ops on it belong to its kernel.
       if (path.read || countBits(operand) > path.bits ||
           operand.getDefiningOp<ReduceOp>())
         return false;
@@ -118,7 +120,8 @@ static bool follow(Operation *op, const llvm::StringSet<> &written,
   return true;
 }
 
-/// Marks an op, with those before it that only it needs.
+/// Marks an op as recomputed where that is worthwhile, with the ops before it
+/// that only it needs.
 static void markWhereWorth(Operation *op, const llvm::StringSet<> &written) {
   if (op->getNumResults() != 1 || !isCheap(op) || isRepeated(op))
     return;

@@ -12,7 +12,7 @@ static bool isDifferentiable(Type type) {
 
 namespace {
 
-/// Which values depend on what is wanted and which the target depends on.
+/// The values that depend on wanted ones, and those that the target depends on.
 class Activity {
 public:
   Activity(Value target, ArrayRef<Value> wanted) {
@@ -59,7 +59,8 @@ static LogicalResult checkDerivatives(Block &block, const Activity &activity) {
   return success(ok);
 }
 
-/// Products of a derivative multiply what those of the op do.
+/// Passes the type that products multiply in from the op to those of its
+/// derivative.
 static void passFactors(Operation &op, Block::iterator begin,
                         Block::iterator end) {
   Attribute multiply = op.getAttr(HftaDialect::kMultiplyAttrName);
@@ -76,7 +77,7 @@ static void addGradient(OpBuilder &builder, Location loc, Value of,
   sum = sum ? AddOp::create(builder, loc, sum, gradient).getResult() : gradient;
 }
 
-/// What comes next is built behind it.
+/// Returns the op after which the next ones are built.
 static Operation *getLast(OpBuilder &builder) {
   Block::iterator place = builder.getInsertionPoint();
   return place == builder.getInsertionBlock()->begin() ? nullptr
@@ -88,9 +89,9 @@ static Block::iterator getBehind(OpBuilder &builder, Operation *op) {
             : builder.getInsertionBlock()->begin();
 }
 
-/// One copy's contribution to an array's gradient is added to that at once, not
-/// to a sum of the copy's own: so the copy adds up what it does alone, in the
-/// same order.
+/// Adds one copy's contribution to an array's gradient directly, without a sum
+/// of the copy's own: so the copy has the same additions in the same order as
+/// it has alone.
 static LogicalResult addToArray(OpBuilder &builder, UnstackOp unstack,
                                 Value gradient,
                                 DenseMap<Value, Value> &gradients,
@@ -107,7 +108,7 @@ static LogicalResult addToArray(OpBuilder &builder, UnstackOp unstack,
 }
 
 /// Builds the backward of `op` and adds the contributions to `gradients`;
-/// `ends` are values at which the way back ends.
+/// `ends` are values at which the walk ends.
 static LogicalResult differentiateOp(OpBuilder &builder, Operation &op,
                                      const Activity &activity,
                                      const DenseSet<Value> &ends,
@@ -154,7 +155,8 @@ LogicalResult hfta::buildReverseMode(OpBuilder &builder, Value target,
   Activity activity(target, wanted);
   if (failed(checkDerivatives(block, activity)))
     return failure();
-  // What is wanted ends the way back, also where it follows from another one.
+  // The walk ends at each wanted value, also where it is computed from another
+  // one.
   DenseSet<Value> ends(wanted.begin(), wanted.end());
   SmallVector<Operation *> forward;
   for (Operation &op : block)

@@ -1,4 +1,4 @@
-//===- RoundFactors.cpp - What products multiply --------------------------===//
+//===- RoundFactors.cpp - Rounded operands of products --------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Transforms/Passes.h"

@@ -1,9 +1,9 @@
-//===- RunningStatistics.cpp - What keeps running statistics up -----------===//
+//===- RunningStatistics.cpp - Updates of running statistics --------------===//
 //
-// A micro-batch's own statistics follow from it alone; running ones go from one
-// micro-batch to the next. What computes the latter from the former is found by
-// what it reads and writes, so that a task of its own can apply it to all
-// micro-batches in order, wherever each of them was computed.
+// A micro-batch's own statistics follow from it alone; running ones pass from
+// one micro-batch to the next. The ops that update the latter by the former are
+// found by what they read and write, so that a separate task can apply them to
+// all micro-batches in order, wherever each of them was computed.
 //===----------------------------------------------------------------------===//
 
 #include "RunningStatistics.h"
@@ -23,7 +23,7 @@ public:
     }
   }
 
-  /// Those that serve nothing but writes of statistics.
+  /// Finds the ops that serve nothing but writes of statistics.
   DenseSet<Operation *> find() {
     do {
       findFed();
@@ -32,7 +32,7 @@ public:
     return serving;
   }
 
-  /// Reads of statistics whose values the forward itself uses.
+  /// The reads of statistics whose values the forward itself uses.
   SmallVector<ReadOp> ofForward;
 
 private:
@@ -48,7 +48,7 @@ private:
   TaskBuilder &tasks;
   Block &step;
   DenseSet<Operation *> variables; ///< statistics that may leave the forward
-  DenseSet<Operation *> fed;       ///< follow from their old values
+  DenseSet<Operation *> fed;       ///< ops that depend on their old values
   DenseSet<Operation *> serving;
 };
 
@@ -66,8 +66,8 @@ void StatisticsFinder::findFed() {
   }
 }
 
-/// Whether a value follows from constants and run-time scalars, so that it is
-/// known wherever a step runs.
+/// Whether a value is computed from constants and run-time scalars alone, so
+/// that it is known wherever a step runs.
 static bool isGiven(TaskBuilder &tasks, Value value) {
   Operation *op = value.getDefiningOp();
   if (auto read = dyn_cast<ReadOp>(op))
@@ -77,8 +77,9 @@ static bool isGiven(TaskBuilder &tasks, Value value) {
                       [&](Value operand) { return isGiven(tasks, operand); });
 }
 
-/// An elementwise op or movement whose one operand of a micro-batch is no
-/// larger than its result: to keep that instead costs no more.
+/// Whether it is an elementwise op or movement with one operand of a
+/// micro-batch, which is no larger than its result: keeping that instead costs
+/// no more.
 bool StatisticsFinder::isWorthMoving(Operation &op) const {
   if (op.getNumResults() != 1 ||
       !(isa<ElementwiseOpInterface>(op) || op.hasTrait<MovementTrait>()))
@@ -110,8 +111,8 @@ void StatisticsFinder::findServing() {
   }
 }
 
-/// Takes out the statistics whose old values something else uses. Returns
-/// whether there were any.
+/// Removes the statistics whose old values something else uses. Returns whether
+/// there were any.
 bool StatisticsFinder::keepUsedByForward() {
   bool found = false;
   for (auto read : step.getOps<ReadOp>()) {
@@ -127,7 +128,7 @@ bool StatisticsFinder::keepUsedByForward() {
   return found;
 }
 
-/// Ops in training leave their running statistics to ops of their own.
+/// Separates the running statistics of ops in training into ops of their own.
 static void separateAll(TaskBuilder &tasks, Block &step, TaskTags &tags) {
   OpBuilder builder(tasks.getContext());
   SmallVector<ModalOpInterface> modals(step.getOps<ModalOpInterface>());
@@ -145,7 +146,8 @@ static void separateAll(TaskBuilder &tasks, Block &step, TaskTags &tags) {
   }
 }
 
-/// Replicas compute micro-batches at the same time.
+/// Checks that the forward itself uses no running statistics where replicas
+/// compute micro-batches at the same time.
 static LogicalResult checkReplicas(TaskBuilder &tasks,
                                    ArrayRef<ReadOp> ofForward,
                                    const TaskTags &tags) {
@@ -174,7 +176,7 @@ LogicalResult hfta::assignStatistics(TaskBuilder &tasks, Block &step,
   DenseSet<Operation *> found = finder.find();
   if (failed(checkReplicas(tasks, finder.ofForward, tags)))
     return failure();
-  // A cut after an op is behind its statistics, too.
+  // A cut after an op comes after its statistics, too.
   for (Operation &op : step) {
     if (!found.contains(&op))
       continue;
@@ -188,7 +190,7 @@ LogicalResult hfta::assignStatistics(TaskBuilder &tasks, Block &step,
           static_cast<int64_t>(variable.getBlock()) < 0)
         variable.setBlock(tags[&op].block);
   }
-  // What has no operands goes where it is used.
+  // An op without operands is assigned to where it is used.
   for (Operation &op : llvm::reverse(step)) {
     if (!found.contains(&op) || op.getNumOperands() > 0)
       continue;

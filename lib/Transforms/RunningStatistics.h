@@ -1,4 +1,4 @@
-//===- RunningStatistics.h - What keeps running statistics up ---*- C++ -*-===//
+//===- RunningStatistics.h - Updates of running statistics ------*- C++ -*-===//
 
 #ifndef HFTA_LIB_TRANSFORMS_RUNNINGSTATISTICS_H
 #define HFTA_LIB_TRANSFORMS_RUNNINGSTATISTICS_H
@@ -8,11 +8,11 @@
 
 namespace mlir::hfta {
 
-/// Gives the ops of a training step that keep running statistics up, and serve
-/// nothing else, to the statistics tasks of the blocks that they follow from.
+/// Assigns the ops of a training step that update running statistics, and serve
+/// nothing else, to the statistics tasks of the blocks whose values they use.
 /// `tags` has the ops of the forward. A statistic that the forward uses itself
-/// stays with it: the next micro-batch must find what this one has written.
-/// Where several replicas are to compute micro-batches, that is diagnosed.
+/// stays with it: the next micro-batch must read the value that this one has
+/// written. Where several replicas compute micro-batches, that is diagnosed.
 LogicalResult assignStatistics(TaskBuilder &tasks, Block &step, TaskTags &tags);
 
 } // namespace mlir::hfta

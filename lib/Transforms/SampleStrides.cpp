@@ -1,4 +1,4 @@
-//===- SampleStrides.cpp - Where a value has its samples ------------------===//
+//===- SampleStrides.cpp - The position of samples in a value -------------===//
 
 #include "SampleStrides.h"
 #include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
@@ -46,8 +46,8 @@ std::optional<SampleAxis> SampleStrides::findAxis(Value value) const {
   return findSampleAxis(getShape(value), place->stride, samples);
 }
 
-/// Samples as `from` has them along an axis, along this axis of `to`; unknown
-/// if that has another size.
+/// Moves the samples along an axis of `from` to this axis of `to`; unknown if
+/// that has another size.
 SampleStrides::Found SampleStrides::move(Value from, Value to,
                                          std::optional<SampleAxis> axis) const {
   if (!find(from))
@@ -58,7 +58,8 @@ SampleStrides::Found SampleStrides::move(Value from, Value to,
   return Place{true, axis->inner * getAxisStride(shape, axis->axis)};
 }
 
-/// `mixed`: an axis along which samples would be mixed.
+/// Passes the samples of an operand on. `mixed`: an axis along which samples
+/// would be mixed.
 SampleStrides::Found
 SampleStrides::alongSameAxis(Value from, Value to,
                              std::optional<int64_t> mixed) const {
@@ -68,7 +69,7 @@ SampleStrides::alongSameAxis(Value from, Value to,
   return move(from, to, axis);
 }
 
-/// Of operands whose elements meet one by one.
+/// Merges operands whose elements are combined one by one.
 SampleStrides::Found SampleStrides::merge(ValueRange operands) const {
   Found merged;
   for (Value operand : operands) {
@@ -86,7 +87,7 @@ SampleStrides::Found SampleStrides::merge(ValueRange operands) const {
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// What comes from the data has its samples along axis 0.
+/// A value that comes from the data has its samples along axis 0.
 SampleStrides::Found SampleStrides::throughRead(ReadOp read) const {
   ArrayRef<int64_t> shape = getShape(read);
   if (shape.empty() || shape.front() != samples)
@@ -111,7 +112,7 @@ SampleStrides::throughBroadcast(BroadcastOp broadcast) const {
   return move(broadcast.getInput(), broadcast.getResult(), axis);
 }
 
-/// Sums over samples aren't of single ones.
+/// A sum over samples isn't of single samples.
 SampleStrides::Found SampleStrides::throughContract(ContractOp contract) const {
   auto getMap = [&](int64_t index) {
     return cast<AffineMapAttr>(contract.getIndexingMaps()[index]).getValue();
@@ -159,7 +160,8 @@ SampleStrides::Found SampleStrides::throughConcat(ConcatOp concat) const {
   return merged;
 }
 
-/// Rows of a table, as the indices are of samples; or slices of each sample.
+/// Gathers rows of a table, with samples as the indices have them, or slices of
+/// each sample.
 SampleStrides::Found SampleStrides::throughGather(GatherOp gather) const {
   auto along = static_cast<int64_t>(gather.getAxis());
   bool fromIndices = find(gather.getIndices()).has_value();
@@ -177,7 +179,8 @@ SampleStrides::Found SampleStrides::throughGather(GatherOp gather) const {
   return move(from, gather.getResult(), axis);
 }
 
-/// Axis 0 numbers images, with their own part of axis 0 of the result.
+/// Axis 0 numbers images, each of which has its own part of axis 0 of the
+/// result.
 SampleStrides::Found SampleStrides::throughWindows(Operation &op) const {
   Found merged;
   for (Value operand : op.getOperands()) {
@@ -241,7 +244,7 @@ void SampleStrides::visit(Operation &op) {
   if (isa<ReadOp>(op) && !isInput)
     return;
   Found place = findOf(op);
-  // Other results, as statistics, aren't of single samples.
+  // Other results, such as statistics, aren't of single samples.
   for (Value result : op.getResults())
     if (place && getShape(result) == getShape(op.getResult(0)))
       places[result] = *place;

@@ -1,4 +1,4 @@
-//===- SampleStrides.h - Where a value has its samples ----------*- C++ -*-===//
+//===- SampleStrides.h - The position of samples in a value -----*- C++ -*-===//
 //
 // A step's values hold a micro-batch's samples along some axis, or along a part
 // of one: [batch, …] as they come from the data, [position, batch, …] after a
@@ -15,35 +15,36 @@
 
 namespace mlir::hfta {
 
-/// The axis of a shape that holds the samples: as the middle one of [outer,
+/// The axis of a shape that holds the samples: it is split into [outer,
 /// samples, inner], whose product is the axis' size.
 struct SampleAxis {
   int64_t axis, outer, inner;
 };
 
-/// Where samples of this stride are in a shape; nothing if along no one axis.
-/// Of a single sample, axis 0 of any shape.
+/// Finds the samples with this stride in a shape; nothing if they don't lie
+/// along a single axis. A single sample is found along axis 0 of any shape.
 std::optional<SampleAxis> findSampleAxis(ArrayRef<int64_t> shape,
                                          int64_t stride, int64_t samples);
 
-/// Of the values in a block. Ops that are appended while it is in use are
-/// followed when one asks for them.
+/// The strides of the values in a block. Ops that are appended while it is in
+/// use are visited when one asks for their values.
 class SampleStrides {
 public:
-  /// `samples`: of a micro-batch.
+  /// `samples`: the number of a micro-batch's samples.
   SampleStrides(Block &block, int64_t samples)
       : block(block), samples(samples) {}
 
-  /// Elements from a sample to the next one. Nothing if the value isn't of
-  /// single samples, as a sum over all of them, or if it isn't known where they
-  /// are.
+  /// Returns the number of elements from a sample to the next one. Nothing if
+  /// the value isn't of single samples, as a sum over all of them, or if it
+  /// isn't known where they are.
   std::optional<int64_t> lookup(Value value);
-  /// Whether it follows from inputs or from the step's scalars, as random
-  /// numbers do, and not from parameters and constants alone.
+  /// Whether the value depends on inputs or on the step's scalars, as random
+  /// numbers do, and not on parameters and constants alone.
   bool isFromData(Value value);
 
 private:
-  /// `known` false: it has samples somewhere.
+  /// A place of samples; `known` false: the value has samples, but not known
+  /// where.
   struct Place {
     bool known;
     int64_t stride;

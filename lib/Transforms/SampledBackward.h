@@ -1,9 +1,9 @@
 //===- SampledBackward.h - Backwards from drawn targets ---------*- C++ -*-===//
 //
-// Where targets are drawn, hfta-differentiate goes back twice through the same
-// forward: from the loss beside the labels in `backward` tasks, and from that
-// beside drawn targets in `sampled_moments` tasks, which are for moments of
-// output gradients alone. Both name the layers in between.
+// Where targets are drawn, hfta-differentiate walks back twice through the same
+// forward: from the loss for the labels in `backward` tasks, and from the loss
+// for drawn targets in `sampled_moments` tasks, which are for moments of output
+// gradients alone. Both name the layers in between.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_TRANSFORMS_SAMPLEDBACKWARD_H
@@ -13,15 +13,16 @@
 
 namespace mlir::hfta {
 
-/// Layers of backwards from drawn targets, by those of the others.
+/// Maps layers of the other backwards to those of backwards from drawn targets.
 using SampledLayers = DenseMap<Operation *, LayerOp>;
 
-/// The layers of a block stand in one order in both: that of the forward.
+/// Pairs the layers, which stand in the same order in both of a block's tasks:
+/// that of the forward.
 SampledLayers pairSampledLayers(ModuleOp module);
 
-/// Takes out of backwards from drawn targets their layers, and what no moment
-/// is made of: parameters' gradients, and all in front of the first layer that
-/// has a factor. What writes moments must be there.
+/// Removes from backwards from drawn targets their layers, and the ops that no
+/// moment depends on: parameters' gradients, and everything before the first
+/// layer that has a factor. The writes of moments must exist already.
 void dropUnusedOfSampled(TaskBuilder &tasks, const SampledLayers &layers);
 
 } // namespace mlir::hfta

@@ -1,12 +1,12 @@
-//===- Schedule.cpp - The order of a step and what goes to the host -------===//
+//===- Schedule.cpp - The order of a step, and its transfers --------------===//
 //
-// Commands of queue 0 run tasks; queue 1 brings the fields of one micro-batch
-// while those of the one before are used, also where that is the next step's.
-// Two events order the queues: `uploaded`, that a micro-batch is in its place,
-// and `used`, that tasks need their place no longer. Where a step has several
-// groups, queue 2 adds their sums up, block by block, as soon as the last
-// backward of a block is done, and tasks go on with a block as soon as its sums
-// are there.
+// Commands of queue 0 run tasks; queue 1 uploads the fields of the next
+// micro-batch while those of the current one are used, even where the next one
+// is in the next step. Two events order the queues: `uploaded`, that a
+// micro-batch is in its place, and `used`, that tasks no longer need its place.
+// Where a step has several groups, queue 2 adds up their sums, block by block,
+// as soon as the last backward of a block is done, and tasks go on with a block
+// as soon as its sums are complete.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Transforms/Passes.h"
@@ -41,15 +41,15 @@ void ScheduleBuilder::forwardBackward() {
   backward();
 }
 
-/// Tells what adds up sums how far a micro-batch's backward is: that results,
-/// block -1, or gradients of a block have been added to.
+/// Signals the queue of sums how far a micro-batch's backward is: that results
+/// (block -1), or gradients of a block, have been added to.
 void ScheduleBuilder::tellSums(int64_t block) {
   if (getGroups() > 1 && job.overlap)
     record(getSumEvent(/*isSummed=*/false, block), kTasks);
 }
 
-/// Backward of one micro-batch. What a block computes again is there for its
-/// own backwards, from the drawn targets and from the others, and no longer.
+/// Runs the backward of one micro-batch. A block's recomputed values exist only
+/// for its own backwards, from the drawn targets and from the labels.
 void ScheduleBuilder::backward() {
   tellSums(-1);
   bool computesAgain = !getTasks(parts::kRecompute).empty();
@@ -66,9 +66,10 @@ void ScheduleBuilder::backward() {
   }
 }
 
-/// Where sums are added up, the last block first, as they are. Of several
-/// stages the last one gives the loss' divisor to all, each its norms to all,
-/// and weights to those that use them too.
+/// Runs the update. Where sums are added up, the last block comes first, as its
+/// sums are complete first. With several stages the last one sends the loss'
+/// divisor to all, each sends its norms to all, and weights to other stages
+/// that use them.
 void ScheduleBuilder::runUpdate() {
   awaitSums(Role::result, -1);
   giveOnce(Role::result, parts::kForward);
@@ -90,9 +91,10 @@ void ScheduleBuilder::runUpdate() {
   giveOnce(Role::parameter, parts::kUpdate);
 }
 
-/// Forward and backward of all micro-batches. Where all forwards come first,
-/// the fields of each micro-batch stay where they are for its backward. Running
-/// statistics take up the micro-batches' own in order, when all are there.
+/// Runs forward and backward of all micro-batches. Where all forwards come
+/// first, the fields of each micro-batch stay in place for its backward.
+/// Running statistics are updated by the micro-batches' own in order, when all
+/// of these exist.
 void ScheduleBuilder::accumulate() {
   if (isStage())
     return runActions();
@@ -124,13 +126,13 @@ void ScheduleBuilder::accumulate() {
     overMicroBatches([&] { backward(); });
 }
 
-/// Between the micro-batches and the update: adds up the groups' sums, those of
-/// gradients in a step alone, whose update they are for; and running statistics
-/// take up the micro-batches' own, of all ranks in order.
+/// Runs the commands between the micro-batches and the update: adds up the
+/// groups' sums (those of gradients only in a step, which has an update), and
+/// updates running statistics by the micro-batches' own, of all ranks in order.
 void ScheduleBuilder::finishMicroBatches(bool alsoGradients) {
   if (job.microBatches == 1 && !isStage())
     return;
-  // Then nothing is added up under the backward.
+  // Without overlap, nothing is added up during the backward.
   if (getGroups() > 1 && !job.overlap) {
     for (TaskOp task : getTasks(parts::kBackward)) {
       record(getSumEvent(/*isSummed=*/false, task.getBlock()), kTasks);
@@ -138,7 +140,7 @@ void ScheduleBuilder::finishMicroBatches(bool alsoGradients) {
     }
     record(getSumEvent(/*isSummed=*/false, -1), kTasks);
   }
-  // Before what waits for all forwards.
+  // Comes before the commands that wait for all forwards.
   if (alsoGradients)
     sumUpForwardMoments(/*isInStep=*/true);
   gatherStatistics();
@@ -173,9 +175,9 @@ void ScheduleBuilder::buildInitialize() {
   giveOnce(Role::parameter, parts::kInit);
 }
 
-/// With one micro-batch, some copies go through the whole step, then the next
-/// ones: their gradients, which the update has left zero, are the next ones'
-/// memory.
+/// Builds a step. With one micro-batch, some copies run the whole step before
+/// the next ones: these reuse the memory of the gradients, which the update has
+/// cleared.
 void ScheduleBuilder::buildStep() {
   hasAllRows = true;
   uploadScalars(/*ofMicroBatches=*/false);
@@ -212,7 +214,7 @@ void ScheduleBuilder::buildUpdate() {
   sumUpForwardMoments(/*isInStep=*/false);
   sumUpGradients(/*isInStep=*/false);
   update();
-  // What the update itself has found out.
+  // The results of the update itself.
   if (preconditions() || !job.lossScale.empty())
     downloadResults();
 }
@@ -254,7 +256,7 @@ void ScheduleBuilder::buildSchedule(StringRef name, Body body) {
   schedule.setKeeps(schedule.findKept(symbols));
 }
 
-/// The groups of segments, from those of their variables.
+/// Maps segments to groups, from the groups of their variables.
 static std::map<int64_t, int64_t>
 findGroups(ModuleOp module, const llvm::StringMap<int64_t> &ofVariables) {
   std::map<int64_t, int64_t> groups;
@@ -283,8 +285,8 @@ ScheduleBuilder::ScheduleBuilder(ModuleOp module, const Job &job,
     resultBlock = getBlock(all.back());
 }
 
-/// The tasks of a stage; of no block it has the clip, and the last one what is
-/// the last block's.
+/// Chooses the tasks of a stage: those of its blocks, those of no block, such
+/// as the clip, and in the last stage those that belong with the last block.
 void ScheduleBuilder::chooseStage(int64_t which) {
   stage = which;
   tasks.clear();
@@ -293,7 +295,7 @@ void ScheduleBuilder::chooseStage(int64_t which) {
     StringRef part = task.getPart();
     if (of < 0 && parts::isOfLastBlock(part))
       of = job.getStage(resultBlock);
-    // An inference knows no stages.
+    // An inference isn't divided into stages.
     bool isOwn = part != parts::kInfer && (of == stage || of < 0);
     if (!isStage() || isOwn)
       tasks[part.str()].push_back(task);
@@ -312,7 +314,8 @@ void ScheduleBuilder::buildTraining() {
     buildSchedule(schedules::kEvaluate, [&] { buildEvaluate(); });
 }
 
-/// What a whole model is needed for runs in one place, whatever the stages.
+/// Builds all schedules. Those that need the whole model run in one place,
+/// whatever the stages.
 void ScheduleBuilder::build() {
   chooseStage(-1);
   buildSchedule(schedules::kInitialize, [&] { buildInitialize(); });

@@ -1,11 +1,11 @@
 //===- ScheduleBlocks.cpp - A step block by block, within a budget --------===//
 //
-// With a budget of memory all micro-batches of a step go through one block
-// before the next one's turn comes, so that what the block needs comes into
-// memory twice a step, for forward and for backward, however many micro-batches
-// there are. A block's update follows its backward: neither its gradients nor
-// the optimizer's state need a place at any other time. Where a step forms
-// several groups' sums, these are added up in between.
+// With a memory budget, all micro-batches of a step pass through one block
+// before the next block begins, so that a block's data are fetched twice per
+// step, for forward and for backward, however many micro-batches there are. A
+// block's update follows its backward: neither its gradients nor the
+// optimizer's state need memory at any other time. Where a step forms sums of
+// several groups, these are added up in between.
 //===----------------------------------------------------------------------===//
 
 #include "ScheduleBuilder.h"
@@ -14,8 +14,9 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::queues;
 
-/// Outside of micro-batches of a step that is one; with several stages in a
-/// loop all the same, as what these say to each other is a micro-batch's.
+/// Runs `body` for each micro-batch. A single one needs no loop, but with
+/// several stages there is always one, as messages between stages belong to a
+/// micro-batch.
 void ScheduleBuilder::overBlockMicroBatches(TaskOp task, Body body) {
   if (isStage())
     overMessages(task, body);
@@ -25,12 +26,12 @@ void ScheduleBuilder::overBlockMicroBatches(TaskOp task, Body body) {
     body();
 }
 
-/// Whether updates need what the backwards of all blocks give.
+/// Whether updates need results of the backwards of all blocks.
 bool ScheduleBuilder::updatesAtLast() const {
   return !getTasks(parts::kClip).empty() || preconditions();
 }
 
-/// Adds up what the groups' micro-batches have left, and goes on with the sums.
+/// Adds up the groups' sums, and waits for the total.
 void ScheduleBuilder::sumUpAtOnce(Role role, int64_t block) {
   if (!hasSums(role, block))
     return;
@@ -39,7 +40,7 @@ void ScheduleBuilder::sumUpAtOnce(Role role, int64_t block) {
   awaitSums(role, block);
 }
 
-/// Whether updates read what all groups' micro-batches have added to results,
+/// Whether updates read results that all groups' micro-batches have added to,
 /// such as the sum of weights that gradients are divided by. Results of all
 /// copies are added up together.
 bool ScheduleBuilder::needsResults() const {
@@ -57,7 +58,8 @@ bool ScheduleBuilder::needsResults() const {
   });
 }
 
-/// Of a step's micro-batches, in order, when those of all ranks are there.
+/// Updates running statistics by a step's micro-batches, in order, when those
+/// of all ranks exist.
 void ScheduleBuilder::runStatistics() {
   if (job.microBatches > 1)
     repeat(RepeatKind::all_micro_batches, [&] { runAll(parts::kStatistics); });
@@ -65,7 +67,7 @@ void ScheduleBuilder::runStatistics() {
     runAll(parts::kStatistics);
 }
 
-/// A block's backward, and what may follow at once.
+/// Runs a block's backward, and the tasks that can follow at once.
 void ScheduleBuilder::backwardOfBlock(TaskOp task) {
   overBlockMicroBatches(task, [&] {
     if (TaskOp recompute = findVersion(task, parts::kRecompute))
@@ -84,8 +86,8 @@ void ScheduleBuilder::runOfBlock(TaskOp task, StringRef part) {
     run(other);
 }
 
-/// From moments to what updates take in the gradients' place: each part for one
-/// block after the other. A factor may be of moments of several blocks.
+/// Runs the tasks from moments to preconditioned gradients: for each part one
+/// block after the other. A factor may use moments of several blocks.
 void ScheduleBuilder::preconditionByBlocks() {
   for (TaskOp task : getTasks(parts::kCurvature))
     every(kFactorPeriod, DueKind::due, [&] { run(task); });
@@ -96,9 +98,9 @@ void ScheduleBuilder::preconditionByBlocks() {
   runAll(parts::kNorm);
 }
 
-/// One turn's copies go through the whole step. Of several stages the last one
-/// gives the loss' divisor to all, each its norms to all, and weights to those
-/// that use them too.
+/// Runs the whole step for one turn's copies. With several stages the last one
+/// sends the loss' divisor to all, each sends its norms to all, and weights to
+/// other stages that use them.
 void ScheduleBuilder::stepByBlocks() {
   if (isStage())
     beginMessages();
@@ -124,13 +126,13 @@ void ScheduleBuilder::stepByBlocks() {
   if (updatesAtLast()) {
     giveOnce(Role::output, parts::kNorm);
     runAll(parts::kClip);
-    // Beginning with the block whose gradients were the last ones.
+    // The block whose gradients were computed last comes first.
     runAll(parts::kUpdate);
   }
   giveOnce(Role::parameter, parts::kUpdate);
 }
 
-/// What ranks exchange of all copies together.
+/// Exchanges between ranks the data that belong to all copies together.
 void ScheduleBuilder::finishBlocks() {
   if (!isStage() && !needsResults())
     sumUpAtOnce(Role::result, -1);

@@ -15,17 +15,18 @@
 
 namespace mlir::hfta {
 
-/// Queues of a device. The last four are to and from other stages, as many of
-/// them again for each further chunk of a stage: what follows from forward and
-/// what follows from backward, and what is of different chunks, waits for
-/// different workers, and must not wait for each other.
+/// Queues of a device. The last four are to and from other stages, and there
+/// are four more for each further chunk of a stage: messages that follow from
+/// forward and those that follow from backward, and those of different chunks,
+/// wait for different workers, and must not wait for each other.
 namespace queues {
 constexpr int64_t kTasks = 0, kUploads = 1, kSums = 2, kSends = 3,
                   kReceives = 4, kGradientSends = 5, kGradientReceives = 6,
                   kOfChunk = 4;
 } // namespace queues
 
-/// Hyper-parameters: after how many steps moments are taken, and inverted.
+/// The hyper-parameters that are periods: after how many steps moments are
+/// taken, and inverted.
 constexpr StringLiteral kFactorPeriod = "factor_every";
 constexpr StringLiteral kInversePeriod = "inverse_every";
 
@@ -33,9 +34,8 @@ constexpr StringLiteral kInversePeriod = "inverse_every";
 /// region.
 class ScheduleBuilder {
 public:
-  /// `order`: of a job of several stages.
-  /// `groups`: of moments, by their variables' symbols, the group whose samples
-  /// alone they are of.
+  /// `order` is for a job of several stages. `groups` maps symbols of moments
+  /// to the group whose samples alone they are formed of.
   ScheduleBuilder(ModuleOp module, const Job &job, const planning::Order &order,
                   const llvm::StringMap<int64_t> &groups);
 
@@ -47,7 +47,7 @@ private:
     int64_t number, instances;
   };
   struct Field {
-    int64_t number; ///< among the job's
+    int64_t number; ///< index among the job's
     VariableOp variable;
   };
 
@@ -98,10 +98,10 @@ private:
   void precondition();
   void runScale();
 
-  // Moments added up under forward and backward (ScheduleMoments.cpp).
+  // Moments added up during forward and backward (ScheduleMoments.cpp).
   struct Ready {
     bool isForward;
-    int64_t block; ///< with which the last micro-batch completes it
+    int64_t block; ///< after this block the last micro-batch completes it
   };
   Ready findReady(int64_t segment) const;
   SmallVector<SumBucket> getMoments(const Ready &ready) const;
@@ -111,9 +111,9 @@ private:
   void awaitMoments();
   void takeGroups();
 
-  // What some replicas do for all (ScheduleDealt.cpp).
+  // Work of some replicas for all (ScheduleDealt.cpp).
   struct Range {
-    int64_t segment, begin, end, stride; ///< stride: of copies' slabs
+    int64_t segment, begin, end, stride; ///< stride: between copies' slabs
   };
   bool isDealt() const;
   SmallVector<Range> findWritten(TaskOp task);
@@ -122,10 +122,10 @@ private:
     ReplicasAttr from, to;
   };
   SmallVector<Gift> findGifts(TaskOp task);
-  /// What is on its way to other replicas.
+  /// Data that are in flight to other replicas.
   struct Underway {
-    int64_t event;         ///< tells that it is there
-    bool isForOtherStages; ///< some of it goes on to these
+    int64_t event;         ///< recorded when they have arrived
+    bool isForOtherStages; ///< whether some of it is sent on to these
   };
   void give(ArrayRef<Gift> gifts, StringRef period,
             SmallVectorImpl<Underway> &all);
@@ -169,7 +169,7 @@ private:
   void transfer(int64_t bytes, PlaceAttr from, PlaceAttr to, int64_t queue,
                 int64_t ahead = 0);
 
-  // What stages say to each other, and in which order (ScheduleStages.cpp).
+  // Messages between stages, and their order (ScheduleStages.cpp).
   struct Outlet;
   struct Link;
   int64_t getStageEvent(int64_t which) const;
@@ -230,8 +230,8 @@ private:
     auto known = tasks.find(part.str());
     return known == tasks.end() ? ArrayRef<TaskOp>() : ArrayRef(known->second);
   }
-  /// Whether all of these tasks may run for some copies, then for others; so
-  /// may the versions that a step runs in their place.
+  /// Whether all of these tasks, and the versions that a step runs in their
+  /// place, may run for some copies before others.
   bool runByCopies(ArrayRef<StringRef> someParts) const {
     auto isByCopies = [](TaskOp task) { return task.getByCopies(); };
     return llvm::all_of(someParts, [&](StringRef part) {
@@ -239,7 +239,7 @@ private:
              llvm::all_of(getTasks(parts::getRowsPart(part)), isByCopies);
     });
   }
-  /// Whether the schedules are of one stage of several.
+  /// Whether the schedules are for one stage of several.
   bool isStage() const { return stage >= 0; }
   int64_t getReplicas() const {
     return job.getReplicas(std::max<int64_t>(stage, 0));
@@ -247,12 +247,12 @@ private:
   int64_t getGroups() const {
     return job.getGroups(std::max<int64_t>(stage, 0));
   }
-  /// Whether workers that compute other micro-batches must give each other what
-  /// running statistics take from them.
+  /// Whether workers that compute different micro-batches must exchange the
+  /// values that running statistics are updated by.
   bool gathers() const {
     return getReplicas() > 1 && !getTasks(parts::kStatistics).empty();
   }
-  /// Whether a copy goes through the whole step before the next one begins.
+  /// Whether a copy runs the whole step before the next one begins.
   bool stepsByCopies() const {
     return !isStage() && job.microBatches == 1 &&
            runByCopies({parts::kForward, parts::kForwardMoments,
@@ -262,7 +262,7 @@ private:
                         parts::kPrecondition, parts::kScale, parts::kNorm,
                         parts::kClip, parts::kUpdate});
   }
-  /// Whether some stage does.
+  /// Whether some stage preconditions.
   bool preconditions() const {
     return llvm::any_of(all, [](TaskOp task) {
       return TaskOp(task).getPart() == parts::kScale;
@@ -272,8 +272,8 @@ private:
     return !isStage() || segment.getBlock() < 0 ||
            job.getStage(segment.getBlock()) == stage;
   }
-  /// Gives each segment of a role that is of the whole program or of the stage,
-  /// by number.
+  /// Visits each segment of a role that belongs to the whole program or to the
+  /// stage, with its number.
   void forSegments(Role role,
                    llvm::function_ref<void(int64_t, SegmentAttr)> visit) {
     for (auto [number, attribute] :
@@ -291,17 +291,17 @@ private:
   ModuleOp module;
   const Job &job;
   OpBuilder builder;
-  /// Of segments of moments that are of one group's samples alone, which.
+  /// For segments of moments of one group's samples alone, that group.
   std::map<int64_t, int64_t> groupOf;
   ScheduledSums sums;
   const planning::Order &order;
   SmallVector<TaskOp> all; ///< tasks, in the order of their blocks
-  std::map<std::string, SmallVector<TaskOp>> tasks; ///< of the stage, by part
-  int64_t stage = -1;       ///< of the schedule; -1: the whole program
-  int64_t resultBlock = -1; ///< of losses' segments
+  std::map<std::string, SmallVector<TaskOp>> tasks; ///< the stage's, by part
+  int64_t stage = -1;       ///< the schedule's; -1: the whole program
+  int64_t resultBlock = -1; ///< the block of losses' segments
   bool evaluates = false;   ///< whether the schedule is an evaluation
   bool hasAllRows = false;  ///< whether it takes one batch and updates with it
-  int64_t nextDealt = 0;    ///< of events that follow tasks of some replicas
+  int64_t nextDealt = 0;    ///< next event after tasks of some replicas
 };
 
 } // namespace mlir::hfta

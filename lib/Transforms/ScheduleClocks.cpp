@@ -1,4 +1,4 @@
-//===- ScheduleClocks.cpp - Which commands come after which others --------===//
+//===- ScheduleClocks.cpp - The order between commands --------------------===//
 
 #include "ScheduleClocks.h"
 
@@ -44,7 +44,8 @@ LogicalResult ScheduleClocks::touch(Operation *op, Queue queue,
   return success();
 }
 
-/// Queues do their commands in order: after a later access comes after all.
+/// Notes an access. Queues run commands in order: a command after a queue's
+/// last access of a kind comes after all of them, so only that one is kept.
 void ScheduleClocks::note(Queue queue, const CommandRange &range,
                           bool isWrite) {
   auto *last = llvm::find_if(accesses, [&](const Access &access) {
@@ -78,7 +79,7 @@ void ScheduleClocks::await(AwaitOp await, int64_t event) {
     clock[queue] = std::max(clock[queue], time);
 }
 
-/// With what a queue has done, what it has waited for is done.
+/// Forgets the accesses that are done when the queues that finish are.
 void ScheduleClocks::finishCall(const std::set<Queue> &goingOn) {
   llvm::erase_if(accesses, [&](const Access &access) {
     return llvm::any_of(clocks, [&](const auto &own) {

@@ -1,8 +1,8 @@
-//===- ScheduleClocks.h - Which commands come after which others -*- C++
-//-*-===//
+//===- ScheduleClocks.h - The order between commands ------------*- C++ -*-===//
 //
-// A clock a queue, which events carry to other queues. Where two commands touch
-// the same bytes, and one writes, one must be known to come after the other.
+// A vector clock for each queue, which events carry to other queues. Where two
+// commands touch the same bytes, and one writes, one must be known to come
+// after the other.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_TRANSFORMS_SCHEDULECLOCKS_H
@@ -18,11 +18,11 @@ namespace mlir::hfta {
 /// A device's queue.
 using Queue = std::pair<int64_t, int64_t>;
 
-/// "queue 2", for messages.
+/// Describes a queue for messages: "queue 2".
 std::string describe(Queue queue);
 
-/// Bytes of one instance of a segment, or of the host's image of it; of the
-/// arena, or of a segment in the store, with these numbers in its place.
+/// Bytes of one instance of a segment, or of the host's image of it; or bytes
+/// of the arena, or of a segment in the store, which have numbers of their own.
 struct CommandRange {
   static constexpr int64_t kArena = -1, kStore = -2;
   Space space;
@@ -41,10 +41,10 @@ struct CommandRange {
 
 class ScheduleClocks {
 public:
-  /// When a queue did something, in its count.
+  /// A point in a queue's time: the queue, and the number of its command.
   using Time = std::pair<Queue, int64_t>;
 
-  /// A command begins in its queue.
+  /// Starts a command in its queue, and returns the queue.
   template <typename OpTy>
   Queue start(OpTy op) {
     return start(Queue(op.getDevice(), op.getQueue()));
@@ -53,25 +53,25 @@ public:
     ++clocks[queue][queue];
     return queue;
   }
-  /// That of the last command that has begun there.
+  /// Returns the time of the last command that has begun in the queue.
   Time getTime(Queue queue) { return {queue, clocks[queue][queue]}; }
-  /// Whether what a queue does next comes after that.
+  /// Whether the queue's next command is known to come after that time.
   bool isKnown(Queue queue, const Time &time) const;
 
   LogicalResult record(RecordOp record, int64_t event);
   void await(AwaitOp await, int64_t event);
 
-  /// The queue's command reads or writes the range: an error if another one may
-  /// still be at it.
+  /// Notes that the queue's command reads or writes the range. Gives an error
+  /// if another command may still be using it.
   LogicalResult touch(Operation *op, Queue queue, const CommandRange &range,
                       bool isWrite);
-  /// The same where nothing can be at it.
+  /// Notes an access that no other command can conflict with.
   void note(Queue queue, const CommandRange &range, bool isWrite);
-  /// The host has waited for all queues but these.
+  /// Ends a call: the host has waited for all queues except these.
   void finishCall(const std::set<Queue> &goingOn);
 
 private:
-  /// For each queue, how many of its commands are known to be done.
+  /// The number of commands of each queue that are known to be done.
   using Clock = std::map<Queue, int64_t>;
 
   /// The last time that a queue touched a range.

@@ -1,4 +1,4 @@
-//===- ScheduleCommands.cpp - Single commands, and what the host gives ----===//
+//===- ScheduleCommands.cpp - Single commands, and the host's transfers ---===//
 
 #include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
 #include "ScheduleBuilder.h"
@@ -7,8 +7,8 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::queues;
 
-// Events, and from kFirstSum on two a block, first the results': the groups'
-// sums are complete, and they are added up.
+// Events. From kFirstSum on there are two per block, the first two for results:
+// that the groups' sums are complete, and that they are added up.
 static constexpr int64_t kUploaded = 0, kUsed = 1, kGathered = 2, kFirstSum = 3;
 
 int64_t ScheduleBuilder::getUsed() const { return kUsed; }
@@ -19,7 +19,8 @@ int64_t ScheduleBuilder::getSumEvent(bool isSummed, int64_t block) const {
   return kFirstSum + 2 * (block + 1) + (isSummed ? 1 : 0);
 }
 
-/// Four a block, behind those of all blocks' sums, and of stages.
+/// Returns an event of moments: four per block, after those of all blocks'
+/// sums, and of stages.
 int64_t ScheduleBuilder::getMomentEvent(bool isSummed,
                                         const Ready &ready) const {
   auto last = static_cast<int64_t>(TaskOp(all.back()).getBlock());
@@ -29,7 +30,7 @@ int64_t ScheduleBuilder::getMomentEvent(bool isSummed,
          (isSummed ? 1 : 0);
 }
 
-/// Behind those of all moments.
+/// Returns an event after those of all moments.
 int64_t ScheduleBuilder::getDealtEvent(int64_t which) const {
   auto last = static_cast<int64_t>(TaskOp(all.back()).getBlock());
   return getMomentEvent(/*isSummed=*/false, {/*isForward=*/false, last + 1}) +
@@ -40,8 +41,8 @@ int64_t ScheduleBuilder::getDealtEvent(int64_t which) const {
 // Commands
 //===----------------------------------------------------------------------===//
 
-/// A task of some replicas alone stands among what these do, beside their task
-/// before it.
+/// Runs a task. A task of some replicas alone is put into an hfta.only for
+/// these, the one of the task before it if that has the same replicas.
 void ScheduleBuilder::run(TaskOp task) {
   OpBuilder::InsertionGuard guard(builder);
   task = findRowsVersion(task);
@@ -64,7 +65,7 @@ void ScheduleBuilder::runAll(StringRef part) {
     run(task);
 }
 
-/// What would have an empty body isn't there.
+/// Builds the body of an op, and erases the op if the body is empty.
 template <typename OpTy>
 void ScheduleBuilder::fillBody(OpTy op, Body body) {
   OpBuilder::InsertionGuard guard(builder);
@@ -77,8 +78,8 @@ void ScheduleBuilder::fillBody(OpTy op, Body body) {
   op.erase();
 }
 
-/// Within a budget turns are of a number of copies, which follows from what the
-/// arena has room for.
+/// Builds a loop. With a memory budget, turns have a number of copies, which
+/// follows from the arena's room.
 void ScheduleBuilder::repeat(RepeatKind over, Body body) {
   auto op = RepeatOp::create(builder, getLoc(), over);
   if (over == RepeatKind::turns && job.hasBudget())
@@ -128,13 +129,13 @@ void ScheduleBuilder::transfer(int64_t bytes, PlaceAttr from, PlaceAttr to,
 }
 
 //===----------------------------------------------------------------------===//
-// What the host gives and gets
+// Transfers from and to the host
 //===----------------------------------------------------------------------===//
 
-/// A loop over micro-batches whose tasks use the fields. The first one's come
-/// before it, unless they came in the step before; each next one's come while
-/// tasks use the current one's, to the place of the last one's or, where all of
-/// a step's stay until its end, to one more.
+/// Builds a loop over micro-batches whose tasks use the fields. The first one's
+/// are uploaded before it, unless the step before has done so; those of the
+/// next one are uploaded while tasks use the current one's: to the place of the
+/// last one's or, where all of a step's stay until its end, to one more place.
 void ScheduleBuilder::overUploads(Body body) {
   if (!readsFields())
     return overMicroBatches(body);
@@ -155,9 +156,10 @@ void ScheduleBuilder::overUploads(Body body) {
   });
 }
 
-/// Brings the fields of all micro-batches before the first task: each block
-/// goes through all of them. Of several stages also that of the only one, as
-/// what is told once a step mustn't be said within a micro-batch.
+/// Uploads the fields of all micro-batches before the first task, since each
+/// block visits all of them. With several stages this also holds for a single
+/// micro-batch, as messages that are sent once per step mustn't be sent in a
+/// micro-batch.
 void ScheduleBuilder::overAllUploads(Body body) {
   if (job.microBatches == 1 && !isStage())
     return overUploads(body);
@@ -169,7 +171,7 @@ void ScheduleBuilder::overAllUploads(Body body) {
   body();
 }
 
-/// Those that tasks of the stage read.
+/// Returns the fields that tasks of the stage read.
 SmallVector<ScheduleBuilder::Field> ScheduleBuilder::getFields() const {
   VariableIndex variables(module);
   SmallVector<Field> fields;
@@ -198,8 +200,9 @@ void ScheduleBuilder::uploadFields(ArrayRef<Field> fields, int64_t ahead) {
   }
 }
 
-/// A port that is one a copy gets the same for each. The caller's tensors are
-/// often mapped files, whose faults the calling thread handles.
+/// Uploads the ports of an inference. A port with a value per copy gets the
+/// same for each. The caller's tensors are often memory-mapped files, whose
+/// page faults the calling thread handles.
 void ScheduleBuilder::uploadPorts() {
   int64_t port = 0;
   for (auto variable : module.getOps<VariableOp>()) {
@@ -217,7 +220,8 @@ void ScheduleBuilder::uploadPorts() {
   }
 }
 
-/// Those that are the same for all micro-batches, or those of one.
+/// Uploads the scalars that are the same for all micro-batches, or those of
+/// one.
 void ScheduleBuilder::uploadScalars(bool ofMicroBatches) {
   forSegments(Role::scalar, [&](int64_t number, SegmentAttr segment) {
     if ((segment.getInstances() > 1) == ofMicroBatches)
@@ -230,7 +234,8 @@ void ScheduleBuilder::uploadScalars(bool ofMicroBatches) {
 // Sums of groups
 //===----------------------------------------------------------------------===//
 
-/// Results are those of the whole program, or of its last block.
+/// Returns the parts of segments to add up. Results are those of the whole
+/// program, or of its last block.
 SmallVector<SumBucket> ScheduleBuilder::getBuckets(Role role,
                                                    int64_t block) const {
   if (role != Role::result)
@@ -255,7 +260,8 @@ void ScheduleBuilder::reduceAll(ArrayRef<SumBucket> buckets) {
                         kSums);
 }
 
-/// After what the tasks have recorded in the step, if they have.
+/// Adds up sums, in a step after the event that tasks record when they are
+/// complete.
 void ScheduleBuilder::sumUp(Role role, int64_t block, bool isInStep) {
   if (!hasSums(role, block))
     return;
@@ -265,8 +271,8 @@ void ScheduleBuilder::sumUp(Role role, int64_t block, bool isInStep) {
   record(getSumEvent(/*isSummed=*/true, block), kSums);
 }
 
-/// In the order in which backward completes them, with moments; those of
-/// forwards come before.
+/// Adds up gradients and moments in the order in which backward completes them;
+/// moments of forwards come before.
 void ScheduleBuilder::sumUpGradients(bool isInStep) {
   for (TaskOp task : llvm::reverse(getTasks(parts::kBackward))) {
     auto block = static_cast<int64_t>(task.getBlock());
@@ -292,8 +298,8 @@ void ScheduleBuilder::awaitSums(Role role, int64_t block) {
     await(getSumEvent(/*isSummed=*/true, block), kTasks);
 }
 
-/// Those of evaluations, or those of steps: an evaluation between a step's
-/// gradients and its update leaves what the update reads.
+/// Visits the results of evaluations, or those of steps: an evaluation between
+/// a step's gradients and its update must not change what the update reads.
 void ScheduleBuilder::forResults(
     llvm::function_ref<void(int64_t, SegmentAttr)> visit) {
   forSegments(Role::result, [&](int64_t number, SegmentAttr segment) {

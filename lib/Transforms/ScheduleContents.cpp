@@ -1,4 +1,4 @@
-//===- ScheduleContents.cpp - What segments hold, by command --------------===//
+//===- ScheduleContents.cpp - The contents of segments --------------------===//
 
 #include "ScheduleContents.h"
 
@@ -57,7 +57,7 @@ int64_t mlir::hfta::getInstance(SegmentAttr segment, const Moment &moment,
   return number % std::max<int64_t>(segment.getInstances(), 1);
 }
 
-/// Whether a scalar has a value a micro-batch.
+/// Whether a scalar has a value for each micro-batch.
 static bool isOfMicroBatch(VariableOp variable) {
   return variable.isFor(Purpose::micro_batch) ||
          variable.isFor(Purpose::first_sample) ||
@@ -86,7 +86,7 @@ LogicalResult mlir::hfta::verifyInstances(ModuleOp module, const Job &job) {
     case Role::scratch:
     case Role::input: // as many as commands need
       continue;
-    case Role::result: // what is computed from sums has no groups
+    case Role::result: // results computed from sums have no groups
       if (segment.getInstances() == 1)
         continue;
       [[fallthrough]];
@@ -142,7 +142,7 @@ ScheduleContents::ScheduleContents(ModuleOp module, const Job &job,
   beginCall();
 }
 
-/// Without bytes, if there is none.
+/// Returns the place of a variable; an empty range, if there is none.
 ScheduleContents::Given ScheduleContents::locate(VariableOp variable,
                                                  StringRef name) const {
   std::optional<BindingAttr> place;
@@ -155,7 +155,7 @@ ScheduleContents::Given ScheduleContents::locate(VariableOp variable,
           name.str(), place->getStride()};
 }
 
-/// Whether an operand of the task begins there.
+/// Whether an operand of the task begins in the given range.
 bool ScheduleContents::reads(TaskOp task, const Given &given) {
   std::set<Place> &places = operands[task];
   if (places.empty())
@@ -170,8 +170,9 @@ bool ScheduleContents::reads(TaskOp task, const Given &given) {
   });
 }
 
-/// What launches of the task read that no launch of it before them has written:
-/// what other tasks have left. And what it writes.
+/// Finds the places that launches of the task read before any launch of it has
+/// written them, whose values are from other tasks; and the places that it
+/// writes.
 const ScheduleContents::Left &ScheduleContents::getLeft(TaskOp task) {
   auto [known, isNew] = leftFor.try_emplace(task);
   Left &left = known->second;
@@ -191,8 +192,8 @@ const ScheduleContents::Left &ScheduleContents::getLeft(TaskOp task) {
   return left;
 }
 
-/// Gradients may be there from calls before; results are what the last call
-/// left.
+/// Resets the state at the start of a call. Gradients may remain from calls
+/// before; results are those of the last call.
 void ScheduleContents::beginCall() {
   sums.clear();
   lastAdded.clear();
@@ -249,7 +250,7 @@ ScheduleContents::finishCall(ScheduleOp schedule,
 // Tasks
 //===----------------------------------------------------------------------===//
 
-/// Tasks read the fields of the micro-batch that they run for.
+/// Checks that a task reads the fields of the micro-batch that it runs for.
 LogicalResult ScheduleContents::readFields(RunOp run, TaskOp task,
                                            int64_t segment,
                                            const Moment &moment) {
@@ -275,8 +276,8 @@ LogicalResult ScheduleContents::readFields(RunOp run, TaskOp task,
   return success();
 }
 
-/// Those of all micro-batches come anew in each call, and of a micro-batch's
-/// own what an evaluation says of it.
+/// Checks scalars. Those of micro-batches are brought in each call, and for a
+/// micro-batch's own also the evaluation's number of valid samples.
 LogicalResult ScheduleContents::readScalars(RunOp run, TaskOp task,
                                             int64_t segment,
                                             const Moment &moment) {
@@ -292,8 +293,8 @@ LogicalResult ScheduleContents::readScalars(RunOp run, TaskOp task,
          << segment << ", which no hfta.transfer of this call has brought";
 }
 
-/// What tasks take from each micro-batch comes from a task of the same step, if
-/// not from the same task.
+/// Checks that the values of a micro-batch that statistics are updated by come
+/// from a task of the same step, if not from the same task.
 LogicalResult ScheduleContents::readExchanged(RunOp run, int64_t segment,
                                               const Moment &moment) {
   Exchanged &own = exchanged[getPlace(segment, moment)];
@@ -308,7 +309,8 @@ LogicalResult ScheduleContents::readExchanged(RunOp run, int64_t segment,
          << own.microBatch << " has there";
 }
 
-/// Outside of micro-batches, sums are those of all groups.
+/// Checks that sums are read outside of micro-batches only once those of all
+/// groups have been added up.
 LogicalResult ScheduleContents::readSums(Operation *op, int64_t segment,
                                          int64_t begin, int64_t end) {
   if (!hasGroups(segment) || !sums[segment].open.hasSome(begin, end))
@@ -317,8 +319,8 @@ LogicalResult ScheduleContents::readSums(Operation *op, int64_t segment,
          << segment << " that no hfta.all_reduce has added up";
 }
 
-/// What a micro-batch's tasks leave for each other is its own: all of it that
-/// tasks have written, else what was received.
+/// Checks that values passed between a micro-batch's tasks are its own: all
+/// that tasks have written, and otherwise those that were received.
 LogicalResult ScheduleContents::readSaved(RunOp run, TaskOp task,
                                           int64_t segment,
                                           const Moment &moment) {
@@ -371,14 +373,15 @@ LogicalResult ScheduleContents::read(RunOp run, TaskOp task, int64_t segment,
   }
 }
 
-/// A micro-batch adds to its group's sums.
+/// Checks that a micro-batch adds to the sums of its own group.
 LogicalResult ScheduleContents::addToSums(RunOp run, int64_t segment,
                                           const Moment &moment) {
   Sums &ofSegment = sums[segment];
   ofSegment.isAddedTo = true;
   if (!moment.isInMicroBatches)
     return success();
-  // The order in which a group's micro-batches are added decides the bytes.
+  // The order in which a group's micro-batches are added determines the
+  // result's bits.
   int64_t &last =
       lastAdded[{run, moment.turn, moment.number % getGroups(segment)}];
   if (moment.number < last)
@@ -431,8 +434,9 @@ LogicalResult ScheduleContents::write(RunOp run, TaskOp task, int64_t segment,
   }
 }
 
-/// Moments are added up once: what running means have taken is cleared, by
-/// their tasks, or by commands where several tasks, or other stages, take it.
+/// Checks that moments are used once: after running means have taken them, they
+/// are cleared, by their tasks, or by commands where several tasks, or other
+/// stages, take them.
 void ScheduleContents::noteMoments(TaskOp task) {
   bool takes = task.getPart() == parts::kCurvature;
   auto isMoment = [&](int64_t segment) {
@@ -482,10 +486,10 @@ LogicalResult ScheduleContents::run(RunOp run, TaskOp task,
 }
 
 //===----------------------------------------------------------------------===//
-// What the host gives and gets
+// Transfers from and to the host
 //===----------------------------------------------------------------------===//
 
-/// The caller's arrays go where their variables are.
+/// Checks that the caller's arrays are copied to the place of their variables.
 LogicalResult ScheduleContents::checkPlace(TransferOp transfer, StringRef what,
                                            ArrayRef<Given> all) {
   PlaceAttr from = transfer.getFrom(), to = transfer.getTo();
@@ -504,7 +508,8 @@ LogicalResult ScheduleContents::checkPlace(TransferOp transfer, StringRef what,
          << given.segment << ", got " << bytes << " to " << to;
 }
 
-/// The runtime finds a micro-batch's part of a field by the number of bytes.
+/// Checks a field. The runtime finds a micro-batch's part of a field by the
+/// number of bytes.
 LogicalResult ScheduleContents::bringField(TransferOp transfer,
                                            const Moment &moment) {
   PlaceAttr to = transfer.getTo();
@@ -521,7 +526,7 @@ LogicalResult ScheduleContents::bringPort(TransferOp transfer) {
   return checkPlace(transfer, "input", ports);
 }
 
-/// The host gives nothing else anew.
+/// Checks an upload of scalars, the only other data that the host sends again.
 LogicalResult ScheduleContents::upload(TransferOp transfer,
                                        const Moment &moment) {
   PlaceAttr to = transfer.getTo();
@@ -536,7 +541,8 @@ LogicalResult ScheduleContents::upload(TransferOp transfer,
   return success();
 }
 
-/// The host reads the first instance of results, which has all groups' sums.
+/// Checks a download. The host reads the first instance of results, which has
+/// all groups' sums.
 LogicalResult ScheduleContents::download(TransferOp transfer,
                                          const Moment &moment) {
   PlaceAttr from = transfer.getFrom();
@@ -564,7 +570,7 @@ LogicalResult ScheduleContents::transfer(TransferOp transfer,
     return transfer.emitOpError("brings fields ahead, not ") << from;
   if (from.getSpace() == Space::port)
     return bringPort(transfer);
-  // The host's image of a segment has its addresses.
+  // The host's image of a segment has the segment's addresses.
   if (from.getNumber() != to.getNumber() ||
       from.getOffset() != to.getOffset() || from.getStride() != 0 ||
       to.getStride() != 0)

@@ -1,10 +1,10 @@
-//===- ScheduleContents.h - What segments hold, by command ------*- C++ -*-===//
+//===- ScheduleContents.h - The contents of segments ------------*- C++ -*-===//
 //
-// What the commands of a schedule leave in memory, where they are followed in
-// the host's order: whose fields and intermediate results instances hold, which
-// sums of groups may be added to and which are complete, what the host has and
-// has not. That no two queues touch the same bytes without an order is for
-// others to check; then this order is the only one.
+// Follows the contents of memory while the commands of a schedule are visited
+// in the host's order: whose fields and intermediate results instances hold,
+// which sums of groups may be added to and which are complete, and which
+// results the host has received. Other checks ensure that no two queues touch
+// the same bytes in unknown order; given that, this order is the only one.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_TRANSFORMS_SCHEDULECONTENTS_H
@@ -17,7 +17,7 @@
 
 namespace mlir::hfta {
 
-/// Bytes of an instance of a segment.
+/// A set of bytes of an instance of a segment.
 class ByteSet {
 public:
   void add(int64_t begin, int64_t end);
@@ -28,68 +28,72 @@ public:
 
 private:
   std::map<int64_t, int64_t>
-      ends; ///< of ranges, which are apart, by their begin
+      ends; ///< the ends of disjoint ranges, by their begin
 };
 
-/// The instance that serves the micro-batch so many places after this one. What
-/// is numbered as a step's micro-batches are is so on each rank; other
-/// instances serve the rank's own in turn, those of inputs over all calls.
+/// Returns the instance of the micro-batch that is `ahead` places after this
+/// one. Segments whose instances are numbered as a step's micro-batches are
+/// numbered alike on each rank; instances of other segments serve the rank's
+/// own micro-batches in turn, those of inputs over all calls.
 int64_t getInstance(SegmentAttr segment, const Moment &moment,
                     int64_t ahead = 0);
 
-/// That each segment has as many instances as the tasks' micro-batches and
-/// groups need.
+/// Checks that each segment has as many instances as the tasks' micro-batches
+/// and groups need.
 LogicalResult verifyInstances(ModuleOp module, const Job &job);
 
 class ScheduleContents {
 public:
-  /// On one of the ranks that share a stage's replicas.
+  /// Follows one of the ranks that share a stage's replicas.
   ScheduleContents(ModuleOp module, const Job &job, StageRank rank);
 
-  /// Each gives an error where the command would use, or overwrite, something
-  /// else than it should.
+  /// Each of these gives an error where the command would use, or overwrite,
+  /// something other than it should.
   LogicalResult run(RunOp run, TaskOp task, const Moment &moment);
   LogicalResult transfer(TransferOp transfer, const Moment &moment);
   LogicalResult fill(FillOp fill);
   LogicalResult addUp(AllReduceOp reduce);
-  /// Of sums that begin anew, those of other copies.
+  /// Opens a segment's sums again unless it is read from the store: they are
+  /// those of other copies, from the beginning.
   void fetch(FetchOp fetch);
-  /// On a rank that computes the micro-batches `own` of so many.
+  /// Checks the command on a rank that computes the micro-batches `own` of
+  /// `microBatches`.
   LogicalResult gather(AllGatherOp gather, ArrayRef<int64_t> own,
                        int64_t microBatches);
   LogicalResult pass(OnlyOp only);
-  /// On a rank that gives the bytes, or receives them.
+  /// Checks the command on a rank that sends the bytes, or receives them.
   LogicalResult broadcast(BroadcastBytesOp broadcast, bool receives);
   LogicalResult takeGroup(TakeGroupOp take);
   LogicalResult send(SendOp send, const Moment &moment);
   LogicalResult receive(ReceiveOp receive, const Moment &moment);
-  /// `isRun`: whether a task is run in such a call, by any stage.
+  /// `isRun`: whether a stage runs the task in such a call.
   LogicalResult finishCall(ScheduleOp schedule,
                            llvm::function_ref<bool(RunOp)> isRun);
 
 private:
   using Place = std::pair<int64_t, int64_t>; ///< a segment and an instance
 
-  /// What the host gives the program, and where.
+  /// A value that the host gives the program, and its place.
   struct Given {
     int64_t segment, begin, end;
     std::string name;
     int64_t stride = 0;
   };
-  /// Sums of groups, of all of a segment's instances.
+  /// Sums of groups, in all of a segment's instances.
   struct Sums {
-    /// Bytes that tasks may add to: of others the sum is complete, or, of
-    /// results, nobody has cleared them.
+    /// Bytes that tasks may add to: in other bytes the sum is complete or, for
+    /// results, nothing has cleared them.
     ByteSet open;
     bool isAddedTo = false;
   };
-  /// What a micro-batch has in an instance of role `exchange`.
+  /// A micro-batch's values in an instance of role `exchange`.
   struct Exchanged {
     int64_t microBatch = -1;
-    ByteSet written, given; ///< in this call; to the other ranks
+    ByteSet written, given; ///< in this call; sent to the other ranks
   };
 
-  /// Bytes of a segment, a copy's own counted as the first copy's are.
+  /// A range of bytes of a segment; those of a copy are counted as the first
+  /// copy's.
   struct Range {
     int64_t begin, end;
   };
@@ -110,7 +114,7 @@ private:
   LogicalResult checkOthers(ScheduleOp schedule) const;
   Given locate(VariableOp variable, StringRef name) const;
   bool reads(TaskOp task, const Given &given);
-  /// Segments and offsets.
+  /// The places, as segments and offsets, that a task finds and writes.
   struct Left {
     std::set<Place> found, written;
   };
@@ -122,7 +126,7 @@ private:
   SegmentAttr getSegment(int64_t number) const {
     return cast<SegmentAttr>(segments[number]);
   }
-  /// Of the segment's stage.
+  /// Returns the number of groups of the segment's stage.
   int64_t getGroups(int64_t segment) const {
     int64_t stage = job.getStage(getSegment(segment).getBlock());
     return job.getGroups(std::max<int64_t>(stage, 0));
@@ -168,35 +172,37 @@ private:
   const Job &job;
   StageRank rank;
   ArrayAttr segments;
-  std::vector<Given> fields;        ///< those that the job's data have
-  std::vector<Given> ports;         ///< those of an inference
+  std::vector<Given> fields;        ///< the fields of the job's data
+  std::vector<Given> ports;         ///< the ports of an inference
   std::vector<Given> ofEvaluations; ///< scalars that differ by call
   std::map<Operation *, std::set<Place>> operands; ///< offsets that tasks read
   std::map<Operation *, Left> leftFor;             ///< by task
 
-  /// Whose fields or intermediate results, counted over all calls, an instance
-  /// holds; of fields, by their offset.
+  /// The micro-batch, counted over all calls, whose fields or intermediate
+  /// results an instance holds; for fields, by their offset.
   std::map<std::pair<Place, int64_t>, int64_t> fieldsOf;
   std::map<Place, int64_t> savedOf;
-  /// The same of what tasks have written there, by offset.
+  /// The micro-batch that tasks have written values of, by offset.
   std::map<std::pair<Place, int64_t>, int64_t> savedAt;
-  /// Variables' bytes by segment and offset, those of one copy.
+  /// Variables by segment and offset; their bytes are those of one copy.
   std::map<int64_t, std::map<int64_t, VariableOp>> variables;
-  /// What other replicas alone have changed; moments that they alone have.
+  /// Bytes that other replicas alone have changed, and moments that they alone
+  /// have taken.
   std::map<int64_t, ByteSet> old, taken;
   std::map<int64_t, Sums> sums;
-  /// Of a command that adds to a group's sums in a turn, the last micro-batch.
+  /// The last micro-batch for which a command has added to a group's sums in a
+  /// turn.
   std::map<std::tuple<Operation *, int64_t, int64_t>, int64_t> lastAdded;
   std::map<Place, Exchanged> exchanged;
   std::map<Place, ByteSet> brought;       ///< scalars, in this call
   std::set<int64_t> broughtPorts;         ///< in this call
-  std::map<int64_t, ByteSet> undelivered; ///< results that the host hasn't got
-  /// What was sent and received in this call, micro-batches' own left out.
+  std::map<int64_t, ByteSet> undelivered; ///< results that the host lacks
+  /// Segments sent and received in this call, except for micro-batches' own.
   std::set<int64_t> given, received;
-  /// State of other stages that tasks have read as an earlier call left it.
+  /// State of other stages that tasks have read before it was received.
   std::set<int64_t> readAsItWas;
   /// Moments that tasks have added to and nothing has taken; those that were
-  /// taken and nothing has cleared.
+  /// taken and not cleared.
   std::set<int64_t> addedMoments, takenMoments;
 };
 

@@ -1,9 +1,9 @@
-//===- ScheduleDealt.cpp - What some replicas do for all ------------------===//
+//===- ScheduleDealt.cpp - Work of some replicas for all ------------------===//
 //
 // Where replicas share the work of a preconditioner, each of its tasks is run
-// by some of them for all copies, and those that need what it leaves get it
-// sent: inverses where they are used, preconditioned gradients everywhere. It
-// goes on the queue of sums, while other tasks run.
+// by some of them for all copies, and its results are sent to those that need
+// them: inverses to where they are used, preconditioned gradients to all. They
+// are sent on the queue of sums, while other tasks run.
 //===----------------------------------------------------------------------===//
 
 #include "KfacParts.h"
@@ -20,14 +20,14 @@ bool ScheduleBuilder::isDealt() const {
   });
 }
 
-/// Of whom others get what a task has written.
+/// Whether the results of a task in this role are sent to others.
 static bool isGiven(Role role) {
   return role == Role::gradient || role == Role::output ||
          role == Role::curvature;
 }
 
-/// What variables that the task writes lie in, by segment: neighbours are one
-/// range, of one copy where copies have slabs.
+/// Finds the ranges of the variables that the task writes, by segment:
+/// neighbours form one range, of one copy where copies have slabs.
 SmallVector<ScheduleBuilder::Range> ScheduleBuilder::findWritten(TaskOp task) {
   std::set<std::pair<int64_t, int64_t>> written;
   for (auto launch : task.getBody().getOps<LaunchOp>())
@@ -57,7 +57,7 @@ SmallVector<ScheduleBuilder::Range> ScheduleBuilder::findWritten(TaskOp task) {
     if (size == 0)
       continue;
     Range *last = ranges.empty() ? nullptr : &ranges.back();
-    // Variables begin on lines of their own.
+    // Variables begin at multiples of a cache line.
     constexpr int64_t kLine = 64;
     if (last && last->segment == number &&
         llvm::alignTo(last->end, kLine) == uint64_t(offset))
@@ -68,7 +68,7 @@ SmallVector<ScheduleBuilder::Range> ScheduleBuilder::findWritten(TaskOp task) {
   return ranges;
 }
 
-/// What others that hold it get of what a task of some replicas has left.
+/// Finds the results of a task of some replicas that other holders are sent.
 SmallVector<ScheduleBuilder::Gift> ScheduleBuilder::findGifts(TaskOp task) {
   SmallVector<Gift> gifts;
   ReplicasAttr from = task.getReplicasAttr();
@@ -86,8 +86,8 @@ SmallVector<ScheduleBuilder::Gift> ScheduleBuilder::findGifts(TaskOp task) {
   return gifts;
 }
 
-/// Sends them when all that tasks were given until now is done. Notes what is
-/// underway, if anything is.
+/// Sends them when all tasks so far are done. Notes what is in flight, if
+/// anything is.
 void ScheduleBuilder::give(ArrayRef<Gift> gifts, StringRef period,
                            SmallVectorImpl<Underway> &all) {
   if (gifts.empty())
@@ -116,7 +116,7 @@ void ScheduleBuilder::give(ArrayRef<Gift> gifts, StringRef period,
   record(there, kSums);
 }
 
-/// What the tasks have left.
+/// Sends the results of the tasks.
 void ScheduleBuilder::give(ArrayRef<TaskOp> given, StringRef period,
                            SmallVectorImpl<Underway> &all) {
   SmallVector<Gift> gifts;
@@ -136,8 +136,9 @@ void ScheduleBuilder::awaitForOtherStages(ArrayRef<Underway> all) {
       await(each.event, kTasks);
 }
 
-/// Moments that other stages take. Those of one group's samples all replicas of
-/// this one get first, as each sends them to replicas of its own.
+/// Sends moments that other stages take. Those of one group's samples are first
+/// sent to all replicas of this stage, as each sends them on to its own
+/// replicas.
 void ScheduleBuilder::giveMoments() {
   MLIRContext *context = module.getContext();
   int64_t replicas = getReplicas();
@@ -155,7 +156,7 @@ void ScheduleBuilder::giveMoments() {
   every(kFactorPeriod, DueKind::any, [&] { giveOnce(Role::moment); });
 }
 
-/// For the copies whose period has come round, or for all.
+/// Runs a task for the copies that are due in this period, or for all.
 void ScheduleBuilder::runDealt(TaskOp task, StringRef period) {
   inTurnsIf(task.getByCopies(), [&] {
     if (period.empty())
@@ -165,15 +166,16 @@ void ScheduleBuilder::runDealt(TaskOp task, StringRef period) {
   });
 }
 
-/// Whether a task reads what another one has written. Of what a block's layers
-/// share with those of other blocks, these may have the inverse.
+/// Whether a task reads segments that another one writes. Layers of several
+/// blocks may share an inverse, so the blocks may differ.
 static bool readsOf(TaskOp reader, TaskOp writer) {
   return llvm::any_of(writer.getWrites(), [&](int64_t segment) {
     return llvm::is_contained(reader.getReads(), segment);
   });
 }
 
-/// What other stages read is sent there when all replicas of this one have it.
+/// Runs inversions. Results that other stages read are sent to them when all
+/// replicas of this one have them.
 void ScheduleBuilder::invertTogether(Inverses &inverses) {
   for (TaskOp task : getTasks(parts::kInvert)) {
     runDealt(task, kInversePeriod);
@@ -185,8 +187,8 @@ void ScheduleBuilder::invertTogether(Inverses &inverses) {
         [&] { giveOnce(Role::curvature, parts::kInvert); });
 }
 
-/// Inverses are awaited where they are used, and a block's gradients sent when
-/// all of them are preconditioned.
+/// Runs preconditioning. Inverses are awaited where they are used, and a
+/// block's gradients are sent when all of them are preconditioned.
 void ScheduleBuilder::preconditionBlocks(
     const Inverses &inverses, SmallVectorImpl<Underway> &directions) {
   llvm::MapVector<int64_t, SmallVector<TaskOp>> ofBlocks;
@@ -205,8 +207,8 @@ void ScheduleBuilder::preconditionBlocks(
   }
 }
 
-/// The same as precondition, not in turns. Counts are added up when all else is
-/// under way.
+/// Does the work of precondition, but not in turns. Counts are added up while
+/// everything else is in flight.
 void ScheduleBuilder::preconditionTogether() {
   awaitSums(Role::result, -1);
   awaitMoments();

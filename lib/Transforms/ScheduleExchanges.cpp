@@ -1,4 +1,4 @@
-//===- ScheduleExchanges.cpp - What segments hold, of other workers -------===//
+//===- ScheduleExchanges.cpp - Contents received from other workers -------===//
 
 #include "ScheduleContents.h"
 
@@ -6,10 +6,10 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 //===----------------------------------------------------------------------===//
-// What ranks do together
+// Collective commands of ranks
 //===----------------------------------------------------------------------===//
 
-/// The task adds as many bytes as the command says that blocks have.
+/// Checks that the task adds up as many bytes as the command's blocks have.
 LogicalResult ScheduleContents::checkBlocks(AllReduceOp reduce) {
   PlaceAttr at = reduce.getAt();
   auto bytes = static_cast<int64_t>(reduce.getBytes());
@@ -83,10 +83,10 @@ LogicalResult ScheduleContents::gather(AllGatherOp gather,
 }
 
 //===----------------------------------------------------------------------===//
-// What stages say to each other
+// Messages between stages
 //===----------------------------------------------------------------------===//
 
-/// Of a segment that other stages read, they are given all.
+/// Checks that a segment which other stages read is sent as a whole.
 LogicalResult ScheduleContents::checkWhole(Operation *op, PlaceAttr at,
                                            uint64_t bytes) const {
   int64_t all = getBytes(at.getNumber());
@@ -97,7 +97,7 @@ LogicalResult ScheduleContents::checkWhole(Operation *op, PlaceAttr at,
          << " at byte " << at.getOffset();
 }
 
-/// What is sent for a micro-batch is its own.
+/// Checks that the data sent for a micro-batch are its own.
 LogicalResult ScheduleContents::send(SendOp send, const Moment &moment) {
   int64_t segment = send.getAt().getNumber();
   if (failed(checkWhole(send, send.getAt(), send.getBytes())))
@@ -138,14 +138,14 @@ LogicalResult ScheduleContents::receive(ReceiveOp receive,
     return receive.emitOpError("brings segment ")
            << segment << " after tasks have read what was there before";
   received.insert(segment);
-  // Whoever gives them has added them up.
+  // The sender has added them up.
   if (SegmentAttr::isSummed(role))
     sums[segment].open.remove(0, getBytes(segment));
   return success();
 }
 
-/// Norms, sums and moments of other stages are those of this call; state is
-/// what they have made of it, if they do so in this call.
+/// Checks that norms, sums and moments of other stages have been received in
+/// this call; notes a read of state that hasn't.
 LogicalResult ScheduleContents::readReceived(RunOp run, int64_t number) {
   auto stage =
       static_cast<int64_t>(run->getParentOfType<ScheduleOp>().getStage());
@@ -164,8 +164,8 @@ LogicalResult ScheduleContents::readReceived(RunOp run, int64_t number) {
          << number << ", which no hfta.receive of this call has brought";
 }
 
-/// Parameters and curvature that their stage's schedule of this kind has
-/// changed are the same wherever they are read.
+/// Checks that all readers receive the parameters and curvature that their
+/// stage's schedule of this kind has changed.
 LogicalResult
 ScheduleContents::checkReceived(ScheduleOp schedule,
                                 llvm::function_ref<bool(RunOp)> isRun) {

@@ -1,8 +1,8 @@
-//===- ScheduleMoments.cpp - Moments added up under forward and backward --===//
+//===- ScheduleMoments.cpp - Moments added up during passes ---------------===//
 //
 // A segment of moments is a bucket: it is added up when the last micro-batch
-// has been through the block with which it is complete, those that forwards
-// make while other forwards, and backwards, run.
+// has passed the block that completes it, buckets of forwards while other
+// forwards, and backwards, run.
 //===----------------------------------------------------------------------===//
 
 #include "ScheduleBuilder.h"
@@ -11,9 +11,10 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::queues;
 
-/// In backward or in forward, each from its first block to its last. What
-/// forwards make may be of a bucket that a backward completes: it then lies in
-/// an earlier block than those that write it.
+/// Finds when a segment is complete: in backward or in forward, each from its
+/// first block to its last. Moments of forwards may be in a bucket that a
+/// backward completes: the bucket is then in an earlier block than the tasks
+/// that write it.
 ScheduleBuilder::Ready ScheduleBuilder::findReady(int64_t segment) const {
   std::optional<int64_t> forward, backward;
   for (TaskOp task : all) {
@@ -21,7 +22,7 @@ ScheduleBuilder::Ready ScheduleBuilder::findReady(int64_t segment) const {
       continue;
     StringRef part = task.getPart();
     auto block = static_cast<int64_t>(task.getBlock());
-    // What goes back from drawn targets is done before all backwards.
+    // A backward from drawn targets is done before all others.
     if (part == parts::kBackwardMoments ||
         part == parts::kBackwardWeightMoments || part == parts::kSampledMoments)
       backward = std::min(backward.value_or(block), block);
@@ -38,7 +39,7 @@ ScheduleBuilder::Ready ScheduleBuilder::findReady(int64_t segment) const {
   return {/*isForward=*/true, forward.value_or(0)};
 }
 
-/// Those that are complete then.
+/// Returns the moments that are complete at that point.
 SmallVector<SumBucket> ScheduleBuilder::getMoments(const Ready &ready) const {
   SmallVector<SumBucket> buckets;
   for (const SumBucket &bucket : sums.getBuckets(Role::moment)) {
@@ -49,7 +50,8 @@ SmallVector<SumBucket> ScheduleBuilder::getMoments(const Ready &ready) const {
   return buckets;
 }
 
-/// Those of a backward's block follow its gradients' event.
+/// Records that a block's moments are complete. Those of a backward have the
+/// event of the block's gradients.
 void ScheduleBuilder::tellMoments(int64_t block) {
   if (!getMoments({/*isForward=*/true, block}).empty())
     record(getMomentEvent(/*isSummed=*/false, {/*isForward=*/true, block}),
@@ -83,7 +85,7 @@ void ScheduleBuilder::awaitMoments() {
     }
 }
 
-/// What is of one group's samples alone, when backwards are done.
+/// Takes the moments of one group's samples alone, when backwards are done.
 void ScheduleBuilder::takeGroups() {
   every(kFactorPeriod, DueKind::any, [&] {
     for (auto [number, group] : groupOf) {

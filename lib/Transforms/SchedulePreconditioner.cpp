@@ -1,12 +1,12 @@
 //===- SchedulePreconditioner.cpp - K-FAC's commands in a step ------------===//
 //
-// Moments are taken beside forward and backward in steps that are due for them,
-// and only for copies that are; behind the last backward the running means,
-// inverses and preconditioned gradients follow, which updates take. Each of
-// several stages does so for its own blocks, and gets from others what it reads
-// of them as soon as that is new: moments of a weight's uses, running means and
-// bases of shared inputs. The last one gets all inner products, and what was
-// counted, and gives all the scale.
+// Moments are taken along with forward and backward in steps that are due for
+// them, and only for copies that are; after the last backward come the running
+// means, inverses and preconditioned gradients, which updates use. With several
+// stages, each does so for its own blocks, and receives from others what it
+// reads of theirs as soon as that is new: moments of a weight's uses, running
+// means and bases of shared inputs. The last stage receives all inner products,
+// and counts, and sends the scale to all.
 //===----------------------------------------------------------------------===//
 
 #include "KfacParts.h"
@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::queues;
 
-/// The task of the part that is of the same block; null if there is none.
+/// Finds the task of the part in the same block; null if there is none.
 TaskOp ScheduleBuilder::findVersion(TaskOp task, StringRef part) const {
   for (TaskOp other : getTasks(part))
     if (other.getBlock() == task.getBlock())
@@ -24,8 +24,8 @@ TaskOp ScheduleBuilder::findVersion(TaskOp task, StringRef part) const {
   return {};
 }
 
-/// What runs in place of a task: another version of it where it is known that
-/// the update will be with this batch's rows alone.
+/// Finds the version to run in place of a task: another one where it is known
+/// that the update will use this batch's rows alone.
 TaskOp ScheduleBuilder::findRowsVersion(TaskOp task) const {
   TaskOp version;
   if (hasAllRows)
@@ -33,7 +33,7 @@ TaskOp ScheduleBuilder::findRowsVersion(TaskOp task) const {
   return version ? version : task;
 }
 
-/// Tasks of which those copies run a second version that are due for moments.
+/// Runs tasks, in a second version for those copies that are due for moments.
 void ScheduleBuilder::runVersions(TaskOp task) {
   TaskOp second = findSecondVersion(task);
   if (!second)
@@ -42,9 +42,9 @@ void ScheduleBuilder::runVersions(TaskOp task) {
   every(kFactorPeriod, DueKind::others, [&] { run(task); });
 }
 
-/// Backward of one micro-batch from drawn targets, of some blocks, for the
-/// copies that are due for moments: before the other one, which tells that
-/// moments are complete.
+/// Runs the backward of one micro-batch from drawn targets, for some blocks and
+/// the copies that are due for moments. It comes before the other backward,
+/// which signals that moments are complete.
 void ScheduleBuilder::runSampled(ArrayRef<TaskOp> ofBlocks) {
   if (ofBlocks.empty())
     return;
@@ -54,8 +54,8 @@ void ScheduleBuilder::runSampled(ArrayRef<TaskOp> ofBlocks) {
   });
 }
 
-/// What all copies share of moments, once for all of them; of one block, or of
-/// all: -1.
+/// Adds up the moments that all copies share, once for all of them; those of
+/// one block, or of all: -1.
 void ScheduleBuilder::addSharedMoments(int64_t block) {
   every(kFactorPeriod, DueKind::any, [&] {
     for (TaskOp task : getTasks(parts::kSharedMoments))
@@ -64,8 +64,8 @@ void ScheduleBuilder::addSharedMoments(int64_t block) {
   });
 }
 
-/// Moments that all copies share, or that another stage was given, are used up
-/// when all copies have taken them; a copy's own it clears itself.
+/// Clears moments that all copies share, or that another stage was sent, when
+/// all copies have taken them; a copy's own are cleared by its task.
 void ScheduleBuilder::clearMoments() {
   every(kFactorPeriod, DueKind::any, [&] {
     bool isFirst = true;
@@ -83,14 +83,14 @@ void ScheduleBuilder::clearMoments() {
   });
 }
 
-/// Of one stage all copies go through each part together: others wait for what
-/// all of them have.
+/// Runs a part for copies that are due. With a single stage all copies run each
+/// part together: other replicas wait for the results of all copies.
 void ScheduleBuilder::runDue(StringRef period, StringRef part) {
   inTurnsIf(isStage() && runByCopies(part),
             [&] { every(period, DueKind::due, [&] { runAll(part); }); });
 }
 
-/// From moments to what updates take in the gradients' place.
+/// Runs the tasks from moments to preconditioned gradients.
 void ScheduleBuilder::precondition() {
   if (!preconditions())
     return;
@@ -109,7 +109,8 @@ void ScheduleBuilder::precondition() {
   runScale();
 }
 
-/// The last stage gets inner products and counts, and gives all the scale.
+/// Runs the scale. The last stage receives inner products and counts, and sends
+/// the scale to all.
 void ScheduleBuilder::runScale() {
   giveOnce(Role::result, {parts::kCurvature, parts::kInvert,
                           parts::kCountFactors, parts::kCountInverses});

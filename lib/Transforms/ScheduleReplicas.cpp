@@ -1,9 +1,9 @@
-//===- ScheduleReplicas.cpp - What segments hold where only some work -----===//
+//===- ScheduleReplicas.cpp - Contents where only some replicas work ------===//
 //
-// What some replicas alone do leaves other ranks with what they had. It is
-// followed by the bytes of variables: until they are given, or written again,
-// nothing may use them there, and what training goes on from is the same on all
-// ranks that have it.
+// A command of some replicas alone leaves other ranks with their old data. This
+// is tracked by the bytes of variables: until they are received, or written
+// again, nothing may use them on these ranks, and the state that training
+// continues from must be equal on all ranks that have it.
 //===----------------------------------------------------------------------===//
 
 #include "ScheduleContents.h"
@@ -15,7 +15,7 @@ using namespace mlir::hfta;
 // Ranks
 //===----------------------------------------------------------------------===//
 
-/// What a rank does of what not all do alike.
+/// Returns which of the commands that only some ranks run this rank runs.
 static std::vector<bool> getParts(ScheduleOp schedule, const StageRank &rank) {
   std::vector<bool> parts;
   schedule.walk([&](Operation *op) {
@@ -31,7 +31,7 @@ static std::vector<bool> getParts(ScheduleOp schedule, const StageRank &rank) {
   return parts;
 }
 
-/// Whether it does several stages' work in one place.
+/// Whether the schedule does several stages' work in one place.
 static bool isOfAllStages(ScheduleOp schedule, const Job &job) {
   return static_cast<int64_t>(schedule.getStage()) < 0 &&
          job.getStageCount() > 1;
@@ -42,8 +42,8 @@ static int64_t countReplicas(ScheduleOp schedule, const Job &job) {
       std::max<int64_t>(static_cast<int64_t>(schedule.getStage()), 0));
 }
 
-/// Of so many replicas, all numbers of ranks are looked at; of more, those that
-/// have one or two of them.
+/// The number of replicas up to which all numbers of ranks are checked; above
+/// it, those with one or two replicas per rank.
 static constexpr int64_t kFewReplicas = 8;
 
 SmallVector<StageRank> hfta::listRanks(ScheduleOp schedule, const Job &job) {
@@ -116,7 +116,8 @@ static int64_t getCopyBytes(VariableOp variable) {
                             variable.getTensorType().getElementType()));
 }
 
-/// The variable that has the byte; the byte alone, where none has it.
+/// Returns the range of the variable that has the byte; the byte alone, where
+/// none has it.
 ScheduleContents::Range ScheduleContents::findRange(int64_t segment,
                                                     int64_t offset) const {
   auto known = variables.find(segment);
@@ -130,8 +131,9 @@ ScheduleContents::Range ScheduleContents::findRange(int64_t segment,
   return offset < end ? Range{begin, end} : Range{offset, offset + 1};
 }
 
-/// A copy's part of a place with a stride holds parts of variables that lie as
-/// far apart. A place without has all that there is of its variables.
+/// Returns a place's range for one copy. With a stride, it holds parts of
+/// variables whose copies have the same stride; without, whole variables with
+/// all copies.
 FailureOr<ScheduleContents::Range>
 ScheduleContents::findCopiesRange(Operation *op, PlaceAttr at,
                                   int64_t bytes) const {
@@ -162,7 +164,7 @@ ScheduleContents::findCopiesRange(Operation *op, PlaceAttr at,
 }
 
 //===----------------------------------------------------------------------===//
-// What others have
+// Bytes that other ranks change
 //===----------------------------------------------------------------------===//
 
 SmallVector<std::pair<int64_t, ScheduleContents::Range>>
@@ -175,7 +177,7 @@ ScheduleContents::findWritten(RunOp run) {
   return written;
 }
 
-/// Of what a command fills, variables' bytes.
+/// Returns the bytes of variables that a command fills.
 SmallVector<ScheduleContents::Range>
 ScheduleContents::findFilled(FillOp fill) const {
   SmallVector<Range> filled;
@@ -189,7 +191,8 @@ ScheduleContents::findFilled(FillOp fill) const {
   return filled;
 }
 
-/// Moments that another rank has taken are zeros here, as its task leaves them.
+/// Notes the effects of commands that other replicas run. Moments that another
+/// rank has taken are zeros here, as its task leaves them.
 LogicalResult ScheduleContents::pass(OnlyOp only) {
   auto note = [&](int64_t segment, Range range) {
     if (getSegment(segment).getRole() != Role::workspace && isHere(segment) &&
@@ -222,7 +225,8 @@ LogicalResult ScheduleContents::readOthers(Operation *op, int64_t segment,
   return success();
 }
 
-/// What the task writes without having read it is there again.
+/// Checks a task's reads. Bytes that it writes without having read them are
+/// valid again.
 LogicalResult ScheduleContents::readOthers(RunOp run, TaskOp task) {
   if (old.empty() && taken.empty())
     return success();
@@ -234,7 +238,8 @@ LogicalResult ScheduleContents::readOthers(RunOp run, TaskOp task) {
   return success();
 }
 
-/// What a step goes on from, and checkpoints hold.
+/// Whether a step continues from values of this role, and checkpoints hold
+/// them.
 static bool outlivesCalls(Role role) {
   switch (role) {
   case Role::parameter:
@@ -292,7 +297,8 @@ LogicalResult ScheduleContents::broadcast(BroadcastBytesOp broadcast,
   return success();
 }
 
-/// Then the sums are complete: what no variable has isn't waited for.
+/// Takes one group's sums, which then count as complete. Bytes of no variable
+/// needn't be taken.
 LogicalResult ScheduleContents::takeGroup(TakeGroupOp take) {
   PlaceAttr at = take.getAt();
   int64_t segment = at.getNumber();

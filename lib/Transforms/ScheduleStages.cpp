@@ -1,13 +1,14 @@
-//===- ScheduleStages.cpp - What stages say to each other, and when -------===//
+//===- ScheduleStages.cpp - Messages between stages, in order -------------===//
 //
-// A stage does its micro-batches' forwards and backwards in the order that the
-// pipeline has. What a forward reads of other stages comes while the forward
-// before it is computed, what it gives leaves while the next one is; the same
-// of backwards. Each of these four ways has a queue for each chunk of the
-// stage, so that none waits for another; where there are several chunks, so has
-// each chunk that something is sent to. Events tell when a place is there, and
-// when it may be used again: `used` that the last backward is done, on whose
-// micro-batch's places those of a later one lie.
+// A stage runs its micro-batches' forwards and backwards in the order of the
+// pipeline. The values that a forward reads of other stages are received while
+// the forward before it is computed, and its results are sent during the next
+// one; likewise for backwards. Each of these four kinds of messages has a queue
+// for each chunk of the stage, so that none waits for another; where there are
+// several chunks, each chunk that is sent to has its own queue, too. Events
+// signal when a place is filled, and when it may be used again: `used` says
+// that the last backward is done, whose micro-batch's places a later one
+// reuses.
 //===----------------------------------------------------------------------===//
 
 #include "ScheduleBuilder.h"
@@ -17,14 +18,14 @@ using namespace mlir::hfta;
 using namespace mlir::hfta::queues;
 
 namespace {
-/// Of the actions of a stage, by number: one for the first micro-batch, which
-/// has what comes begin to come, and these of each chunk, one after the other;
-/// `again` where something is computed again.
+/// The kinds of a stage's actions, by number: one for the first micro-batch,
+/// which starts the first receives, and these for each chunk, one after the
+/// other; `again` only where something is recomputed.
 enum Case { start, forward, backward, weight, again };
 
-/// Events: what is sent once, then for each chunk what is uploaded, and each
-/// link's. Of what two micro-batches in turn wait for there are two; of what is
-/// sent, as many as there are places.
+/// Events: those of messages sent once, then for each chunk those of its
+/// uploads, and those of each link. There are two events where two
+/// micro-batches wait in turn; for sends there are as many as places.
 enum StageEvent {
   onceComputed,
   onceReceived,
@@ -36,23 +37,23 @@ enum StageEvent {
 };
 } // namespace
 
-/// Where messages to a chunk leave, whose block is `reader`; to all, if that is
-/// -1.
+/// The outgoing side of messages to a chunk, whose block is `reader`; to all
+/// chunks, if that is -1.
 struct ScheduleBuilder::Outlet {
   int64_t reader;
   int64_t queue;
   Event sent;
 };
 
-/// What goes from tasks of one part and block to those of other stages, and
-/// what comes to them. Several chunks don't read of the same micro-batches at
-/// the same time, so that messages to one mustn't wait behind those to another,
-/// of whichever stage.
+/// The messages from tasks of one part and block to those of other stages, and
+/// the messages that these tasks receive. Several chunks don't read the same
+/// micro-batches at the same time, so messages to one mustn't wait for those to
+/// another, of whichever stage.
 struct ScheduleBuilder::Link {
   StringRef part;
   int64_t block;
-  int64_t receives; ///< queue
-  int64_t computed; ///< event: what is to be sent is there
+  int64_t receives; ///< the queue that receives
+  int64_t computed; ///< event: the data to be sent are complete
   Event received;
   SmallVector<Outlet> outlets;
 };
@@ -72,24 +73,25 @@ static Case getCase(planning::ActionKind kind) {
   llvm_unreachable("all kinds are listed");
 }
 
-/// Whether some stage goes back from drawn targets.
+/// Whether some stage has a backward from drawn targets.
 bool ScheduleBuilder::hasSampled() const {
   return llvm::any_of(all, [](TaskOp task) {
     return TaskOp(task).getPart() == parts::kSampledMoments;
   });
 }
 
-/// Whether what tasks of a part leave goes to earlier stages.
+/// Whether results of tasks of a part are sent to earlier stages.
 static bool goesBack(StringRef part) {
   return part == parts::kBackward || part == parts::kSampledMoments;
 }
 
-/// After those of sums.
+/// Returns an event of stages, after those of sums.
 int64_t ScheduleBuilder::getStageEvent(int64_t which) const {
   return getSumEvent(/*isSummed=*/true, resultBlock) + 1 + which;
 }
 
-/// Of how many micro-batches at most there are values of stages.
+/// Returns the most micro-batches for which there are places for values between
+/// stages.
 int64_t ScheduleBuilder::getMostPlaces() const {
   int64_t most = 1;
   for (auto segment : SegmentAttr::getTable(module).getAsRange<SegmentAttr>())
@@ -98,13 +100,13 @@ int64_t ScheduleBuilder::getMostPlaces() const {
   return most;
 }
 
-/// Events that a place has been filled. Block by block all of a step's are
-/// filled as soon as they can be.
+/// Returns the number of events that a place has been filled. Block by block,
+/// all places of a step are filled as soon as possible.
 int64_t ScheduleBuilder::countReceived() const {
   return job.goesByBlocks() ? std::max<int64_t>(2, job.microBatches) : 2;
 }
 
-/// The first of a chunk's link; link 0: its uploads.
+/// Returns the first event of a chunk's link; link 0: of its uploads.
 int64_t ScheduleBuilder::getLinkEvent(int64_t chunk, int64_t link) const {
   int64_t ofLink = StageEvent::received + countReceived() +
                    getMostPlaces() * (resultBlock + 1);
@@ -114,7 +116,7 @@ int64_t ScheduleBuilder::getLinkEvent(int64_t chunk, int64_t link) const {
                        (link == 0 ? 0 : kUploadedEvents + (link - 1) * ofLink));
 }
 
-/// Blocks of the stage.
+/// Returns the blocks of the stage.
 SmallVector<int64_t> ScheduleBuilder::getChunks() const {
   SmallVector<int64_t> blocks;
   for (int64_t block = 0; block <= resultBlock; ++block)
@@ -147,8 +149,8 @@ ScheduleBuilder::Link ScheduleBuilder::getLink(StringRef part,
   return link;
 }
 
-/// What goes back from drawn targets leaves where the other backward's messages
-/// to the same readers do.
+/// Chooses queues for the backward from drawn targets: those of the other
+/// backward's messages to the same readers.
 void ScheduleBuilder::chooseSampledQueues(Link &link, int64_t chunk) const {
   Link backward = getLink(parts::kBackward, chunk);
   int64_t own = getNextQueue(link.part, chunk);
@@ -161,15 +163,15 @@ void ScheduleBuilder::chooseSampledQueues(Link &link, int64_t chunk) const {
   }
 }
 
-/// Whether what a block says goes through the link of another one: a chunk is
-/// one block, or all of the stage's where these are more than its chunks.
+/// Whether a block's messages use the link of another one: a chunk is one
+/// block, or all of the stage's blocks where these are more than its chunks.
 bool ScheduleBuilder::isOfLink(int64_t block, int64_t ofLink) const {
   return job.goesByBlocks() ? job.getStage(block) == job.getStage(ofLink)
                             : block == ofLink;
 }
 
-/// The blocks that get what a block's tasks of a part write, or -1 for all of
-/// them, each with the number of places that there are for it.
+/// Returns the blocks that receive what a block's tasks of a part write, or -1
+/// for all of them, each with the number of its places.
 llvm::MapVector<int64_t, int64_t>
 ScheduleBuilder::getReaders(StringRef part, int64_t block) const {
   llvm::MapVector<int64_t, int64_t> places;
@@ -189,8 +191,8 @@ ScheduleBuilder::getReaders(StringRef part, int64_t block) const {
   return places;
 }
 
-/// The first queue for a link's readers but the first one, which come after
-/// those of the links before it.
+/// Returns the first queue for a link's readers after its first one; these
+/// queues come after those of the links before it.
 int64_t ScheduleBuilder::getNextQueue(StringRef part, int64_t chunk) const {
   int64_t queue = kSends + kOfChunk * job.chunks;
   for (auto [number, block] : llvm::enumerate(getChunks()))
@@ -217,8 +219,8 @@ bool ScheduleBuilder::isWrittenBy(int64_t segment, StringRef part) const {
   });
 }
 
-/// Gives each segment that this stage sends, with the stage that gets it, or
-/// that it receives, with the stage that has it; both sides in one order.
+/// Visits each segment that this stage sends, with the receiving stage, or that
+/// it receives, with the stage that has it; both sides in the same order.
 void ScheduleBuilder::forMessages(
     bool sends, llvm::function_ref<bool(int64_t, SegmentAttr)> isMeant,
     llvm::function_ref<void(int64_t, SegmentAttr, int64_t)> say) {
@@ -238,8 +240,8 @@ void ScheduleBuilder::forMessages(
   }
 }
 
-/// The block of a stage's chunk that is the first to need what others have
-/// written, forward from the first on, backward from the last; -1: none.
+/// Returns the block of a stage's chunk that first needs a segment of another
+/// stage: in forward the first one, in backward the last one; -1: none.
 int64_t ScheduleBuilder::getFirstReader(int64_t segment, StringRef part,
                                         int64_t stage) const {
   int64_t first = -1;
@@ -256,13 +258,13 @@ int64_t ScheduleBuilder::getFirstReader(int64_t segment, StringRef part,
   return first;
 }
 
-/// The outlet through which a stage gets what others have written.
+/// Returns the outlet through which a stage receives a segment of another one.
 int64_t ScheduleBuilder::getReader(int64_t segment, StringRef part,
                                    int64_t stage) const {
   return job.chunks > 1 ? getFirstReader(segment, part, stage) : -1;
 }
 
-/// Values of micro-batches.
+/// Visits the messages of a micro-batch's values.
 void ScheduleBuilder::forMessages(
     const Link &link, bool sends,
     llvm::function_ref<void(int64_t, SegmentAttr, int64_t)> say) {
@@ -275,7 +277,7 @@ void ScheduleBuilder::forMessages(
   forMessages(sends, isMeant, say);
 }
 
-/// Whether anything comes.
+/// Whether anything is received.
 bool ScheduleBuilder::hasMessages(const Link &link) {
   bool found = false;
   forMessages(link, /*sends=*/false,
@@ -310,7 +312,7 @@ void ScheduleBuilder::send(const Link &link) {
   }
 }
 
-/// Waits until what was in the places that will be written has left.
+/// Waits until the old data in the places that will be written have been sent.
 void ScheduleBuilder::awaitSent(const Link &link) {
   for (const Outlet &outlet : link.outlets)
     await(outlet.sent, kTasks);
@@ -320,7 +322,7 @@ void ScheduleBuilder::awaitSent(const Link &link) {
 // Actions
 //===----------------------------------------------------------------------===//
 
-/// Fields that a chunk is the first of the stage to read.
+/// Returns the fields that a chunk is the first one of the stage to read.
 SmallVector<ScheduleBuilder::Field>
 ScheduleBuilder::getFields(int64_t chunk) const {
   SmallVector<Field> fields = getFields();
@@ -344,7 +346,8 @@ void ScheduleBuilder::runStart() {
   }
 }
 
-/// What only follows from drawn targets is there in steps that take moments.
+/// Builds commands for a part. Results of drawn targets alone exist only in
+/// steps that take moments.
 void ScheduleBuilder::inStepsOf(StringRef part, Body body) {
   if (part == parts::kSampledMoments)
     every(kFactorPeriod, DueKind::any, body);
@@ -356,8 +359,8 @@ void ScheduleBuilder::inStepsOf(StringRef part, Body body) {
 // Block by block
 //===----------------------------------------------------------------------===//
 
-/// Has what a step reads of others come, as soon as the last step is done with
-/// its places.
+/// Starts the receives of a step, as soon as the last step is done with their
+/// places.
 void ScheduleBuilder::beginMessages() {
   record(getUsed(), kTasks);
   for (StringRef part : {parts::kForward, parts::kBackward})
@@ -367,9 +370,9 @@ void ScheduleBuilder::beginMessages() {
     }
 }
 
-/// A block's micro-batches. Those of a part's first task wait for what the
-/// whole stage's tasks of that part read of others, those of its last one send
-/// what these leave for others: both sides have one order, micro-batch by
+/// Runs a block's micro-batches. Those of a part's first task wait for all
+/// messages to the stage's tasks of that part, and those of its last one send
+/// the results of these tasks: both sides have the same order, micro-batch by
 /// micro-batch.
 void ScheduleBuilder::overMessages(TaskOp task, Body body) {
   StringRef part = task.getPart();
@@ -388,8 +391,8 @@ void ScheduleBuilder::overMessages(TaskOp task, Body body) {
   });
 }
 
-/// Waits for what the tasks of a micro-batch read of others, and has the next
-/// one's come.
+/// Waits for the messages to a micro-batch's tasks, and starts receiving those
+/// of the next one.
 void ScheduleBuilder::awaitMessages(const Link &link) {
   if (hasMessages(link)) {
     await(link.received, kTasks);
@@ -425,8 +428,9 @@ void ScheduleBuilder::runForward(int64_t chunk) {
   send(link);
 }
 
-/// The backward from drawn targets goes before the other one, to the same
-/// stages and through the same queues: both sides have one order.
+/// Runs the backward from drawn targets. It comes before the other one, and
+/// sends to the same stages through the same queues: both sides have the same
+/// order.
 void ScheduleBuilder::runSampled(int64_t chunk) {
   if (!hasSampled())
     return;
@@ -460,12 +464,13 @@ void ScheduleBuilder::runWeight(int64_t chunk) {
   tellSums(getChunks()[chunk]);
 }
 
-/// How many cases a chunk has: its last one's number.
+/// Returns the number of a chunk's cases, which is the number of its last case.
 int64_t ScheduleBuilder::countCasesOfChunk() const {
   return getTasks(parts::kRecompute).empty() ? Case::weight : Case::again;
 }
 
-/// Of the stage's first worker, which has as many micro-batches as any.
+/// Returns the order of the stage's first worker, which has as many
+/// micro-batches as any.
 SmallVector<int64_t> ScheduleBuilder::getStageOrder() const {
   const planning::PipelineShape &shape = order.shape;
   int64_t worker = shape.getFirstWorker(stage);
@@ -474,7 +479,7 @@ SmallVector<int64_t> ScheduleBuilder::getStageOrder() const {
   SmallVector<int64_t> actions = {Case::start, 0};
   for (const planning::Action &action : order.workers[worker]) {
     int64_t kind = getCase(action.kind);
-    if (kind > countCasesOfChunk()) // nothing is to be computed
+    if (kind > countCasesOfChunk()) // nothing to compute
       continue;
     int64_t chunk = llvm::find(chunks, action.stage) - chunks.begin();
     actions.push_back(kind + countCasesOfChunk() * chunk);
@@ -505,10 +510,10 @@ void ScheduleBuilder::runActions() {
 }
 
 //===----------------------------------------------------------------------===//
-// Evaluations, and what is sent once
+// Evaluations, and messages that are sent once
 //===----------------------------------------------------------------------===//
 
-/// Of one micro-batch.
+/// Runs the evaluation of one micro-batch.
 void ScheduleBuilder::evaluateStage() {
   for (int64_t chunk = 0; chunk < job.chunks; ++chunk) {
     Link link = getLink(parts::kEvaluate, chunk);
@@ -527,15 +532,16 @@ void ScheduleBuilder::evaluateStage() {
   }
 }
 
-/// Until what has been given once has left.
+/// Waits until the messages of giveOnce have been sent.
 void ScheduleBuilder::awaitSentOnce() {
   int64_t sent = getStageEvent(StageEvent::onceSent);
   record(sent, kSends);
   await(sent, kTasks);
 }
 
-/// What tasks of other stages read of a role beside micro-batches' values, when
-/// the tasks of some parts have written it; by default those of all parts.
+/// Sends segments of a role that other stages read, except for micro-batches'
+/// values, when the tasks of some parts have written them; by default those of
+/// all parts.
 void ScheduleBuilder::giveOnce(Role role, ArrayRef<StringRef> parts) {
   if (!isStage())
     return;

@@ -1,8 +1,9 @@
 //===- ScheduleTransfers.cpp - Segments come into the arena and leave it --===//
 //
-// Schedules are there, and segments that aren't resident have no place yet.
-// Each schedule's transfers are planned for turns of as many copies as there is
-// room for, and beside them turns of several steps, where these move less.
+// The schedules exist already, but segments that aren't resident have no place
+// yet. Each schedule's transfers are planned for turns of as many copies as
+// there is room for; where turns of several steps move fewer bytes, these are
+// planned as well.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Job.h"
@@ -19,7 +20,7 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The number behind those of all events.
+/// Returns the number after those of all events.
 static int64_t findFirstEvent(ModuleOp module) {
   int64_t next = 0;
   auto note = [&](auto op) {
@@ -31,13 +32,13 @@ static int64_t findFirstEvent(ModuleOp module) {
 }
 
 namespace {
-/// With how much memory there is a plan, and the task that needs most.
+/// How much memory a plan would need, and the task that needs most.
 struct Shortage {
   int64_t bytes = 0;
   std::string task;
 };
 
-/// A schedule, and the plan of what the arena holds in it.
+/// A schedule, and the plan of the arena for it.
 struct Planned {
   TransferBuilder builder;
   RepeatOp turns;
@@ -46,8 +47,8 @@ struct Planned {
 
 } // namespace
 
-/// The number behind those of all queues that tasks and messages go through; of
-/// schedules without messages always the same.
+/// Returns the number after those of all queues of tasks and messages; it is
+/// always the same for schedules without messages.
 static int64_t findFirstQueue(ModuleOp module) {
   int64_t next = queues::kSends;
   auto note = [&](auto op) {
@@ -80,10 +81,11 @@ static std::string findNeediest(std::vector<Planned> &all) {
   return most ? most->builder.getTaskName(most->plan.findFullest()) : "";
 }
 
-/// What isn't any stage's, as all of a program of one stage.
+/// The stage of schedules that belong to no stage, as all do in a program of
+/// one stage.
 static constexpr int64_t kWhole = -1;
 
-/// Those that some schedule is of, and kWhole.
+/// Finds the stages that schedules are for, including kWhole.
 static std::set<int64_t> findStages(ModuleOp module) {
   std::set<int64_t> stages;
   for (auto schedule : module.getOps<ScheduleOp>())
@@ -91,8 +93,8 @@ static std::set<int64_t> findStages(ModuleOp module) {
   return stages;
 }
 
-/// Plans for turns of so many copies; gives the memory that the worker then
-/// needs who needs most.
+/// Plans for turns of `copies` copies; returns the memory of the worker that
+/// needs most.
 static int64_t plan(ModuleOp module, const Job &job, int64_t copies,
                     std::vector<Planned> &all) {
   module.walk([&](RepeatOp repeat) {
@@ -117,18 +119,18 @@ static int64_t plan(ModuleOp module, const Job &job, int64_t copies,
 }
 
 namespace {
-/// Turns of several steps beside the other schedules.
+/// Turns of several steps, in addition to the other schedules.
 struct PlannedTurns {
   TurnsOfSteps turns;
-  int64_t copies; ///< of a turn; a step goes through narrower ones
-  bool overlaps;  ///< whether the next turn's copies come meanwhile
+  int64_t copies; ///< in a turn; a single step has turns of fewer copies
+  bool overlaps;  ///< whether the next turn's copies are fetched meanwhile
   Planned step;
 };
 } // namespace
 
-/// Where other turns are of so many copies; nothing where no turn's state has
-/// room beside what its steps need, or where a step by itself moves no more
-/// bytes.
+/// Plans turns of several steps, where other turns have `copies` copies.
+/// Returns nothing where no turn's state has room beside its steps' other
+/// needs, or where single steps move no more bytes.
 static std::optional<PlannedTurns> planTurns(ModuleOp module, const Job &job,
                                              int64_t copies, int64_t moved) {
   std::optional<TurnsOfSteps> turns = TurnsOfSteps::add(module, job);
@@ -158,7 +160,7 @@ static std::optional<PlannedTurns> planTurns(ModuleOp module, const Job &job,
   return std::nullopt;
 }
 
-/// Bytes that a step reads from the store and writes to it.
+/// Counts the bytes that a step reads from the store and writes to it.
 static int64_t countMoved(const Job &job, int64_t copies,
                           ArrayRef<Planned> all) {
   int64_t bytes = 0;
@@ -173,7 +175,8 @@ static int64_t countMoved(const Job &job, int64_t copies,
   return bytes;
 }
 
-/// Copies in a turn, as far as a plan and the program's threads allow.
+/// Returns the most copies in a turn that a plan and the program's threads
+/// allow.
 static int64_t getMostCopies(ModuleOp module, const Job &job) {
   MemoryPlanAttr memory = MemoryPlanAttr::get(module);
   return std::min({job.copies, job.memoryThreads,
@@ -229,8 +232,8 @@ struct ScheduleTransfersPass
       signalPassFailure();
   }
 
-  /// Kernels that were lowered for another processor than the one that the
-  /// transfers were planned for may need more.
+  /// Checks the memory again. Kernels that were lowered for another processor
+  /// than the one that transfers were planned for may need more.
   static LogicalResult check(ModuleOp module, const Job &job) {
     int64_t needed = 0;
     for (int64_t stage : findStages(module))

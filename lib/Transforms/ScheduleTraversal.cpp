@@ -78,7 +78,8 @@ LogicalResult ScheduleTraversal::perform(ActionsOp actions) {
   return success();
 }
 
-/// Where some copies are due, others aren't.
+/// Whether the host runs these commands. Where some copies are due, others are
+/// assumed not to be.
 bool ScheduleTraversal::isFor(EveryOp every) const {
   switch (every.getWhich()) {
   case DueKind::due:

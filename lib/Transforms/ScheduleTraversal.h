@@ -10,18 +10,18 @@
 
 namespace mlir::hfta {
 
-/// Which micro-batch a command is for.
+/// The micro-batch that a command is for.
 struct Moment {
-  int64_t first = 0;  ///< how many of the worker's own the calls before had
-  int64_t place = 0;  ///< its place among the worker's own
+  int64_t first = 0;  ///< how many of the worker's own earlier calls had
+  int64_t place = 0;  ///< its index among the worker's own
   int64_t number = 0; ///< its number in the step
-  int64_t turn = 0;   ///< of copies
-  bool isInMicroBatches = false; ///< a certain one
+  int64_t turn = 0;   ///< the turn of copies
+  bool isInMicroBatches = false; ///< whether it is for a certain micro-batch
 };
 
 /// One of the ranks that share a stage's replicas, each of which has
-/// consecutive ones. One rank has all, also where it does several stages' in
-/// one place.
+/// consecutive ones. If there is one rank, it has all, also where it does
+/// several stages' work in one place.
 class StageRank {
 public:
   StageRank(int64_t replicas, int64_t rank, int64_t ranks)
@@ -33,10 +33,11 @@ public:
   bool hasGroup(int64_t group) const {
     return getRankOf(group % replicas) == rank;
   }
-  /// The first of some replicas that it has, if any.
+  /// Returns the first of some replicas that the rank has, if any.
   std::optional<int64_t> findFirst(ReplicasAttr some) const;
   bool has(ReplicasAttr some) const { return findFirst(some).has_value(); }
-  /// The rank that gives it bytes, if one does; whether it gives them to some.
+  /// Returns the rank that sends it the bytes, if one does; gives returns
+  /// whether it sends them to others.
   std::optional<int64_t> findSource(BroadcastBytesOp broadcast) const;
   bool gives(BroadcastBytesOp broadcast) const;
 
@@ -44,36 +45,36 @@ private:
   int64_t replicas, rank, ranks;
 };
 
-/// The ranks that differ: one for all replicas, and the first and the last of
-/// as many ranks; others differ from these in no more than numbers, or else in
-/// what some replicas alone do, or give. With several stages each worker is by
-/// itself, wherever it is.
+/// Lists ranks to check: one for all replicas, and the first and the last of as
+/// many ranks as replicas; and further ones that differ from these in the
+/// commands of some replicas that they run. Other ranks differ in numbers
+/// alone. With several stages each worker is a process of its own.
 SmallVector<StageRank> listRanks(ScheduleOp schedule, const Job &job);
 
-/// That the replicas which commands tell of are there: of a schedule of several
-/// stages in one place, all are.
+/// Checks that the replicas that commands name exist: in a schedule of several
+/// stages in one place, all do.
 LogicalResult verifyReplicas(ScheduleOp schedule, const Job &job);
 
-/// Goes through a schedule's commands as the host of one worker does in one
-/// call, with what repeats and what an order lists as often as there are
-/// micro-batches.
+/// Visits a schedule's commands as the host of one worker does in one call;
+/// repeated commands, and those of an order, are visited once per micro-batch.
 class ScheduleTraversal {
 public:
   virtual ~ScheduleTraversal() = default;
 
 protected:
-  /// `own`: the micro-batches that are the worker's, of so many of the call.
+  /// `own`: the worker's micro-batches, out of `microBatches` in the call.
   ScheduleTraversal(StageRank rank, SmallVector<int64_t> own,
                     int64_t microBatches)
       : rank(rank), own(std::move(own)), microBatches(microBatches) {}
 
   LogicalResult traverse(Block &commands);
-  /// A command that is neither repeated nor one of several.
+  /// Visits a command that is neither a loop nor a choice of commands.
   virtual LogicalResult visit(Operation *command) = 0;
-  /// What other replicas alone do.
+  /// Visits commands that other replicas alone run.
   virtual LogicalResult pass(OnlyOp only) { return success(); }
 
-  /// Of events that take turns, the micro-batch's; none past the last one.
+  /// Returns the micro-batch's event, where events take turns; nothing past the
+  /// last one.
   template <typename OpTy>
   std::optional<int64_t> getEvent(OpTy op) const {
     auto event = static_cast<int64_t>(op.getEvent());
@@ -89,15 +90,16 @@ protected:
     return ahead > 0 && now.place + ahead >= static_cast<int64_t>(own.size());
   }
 
-  /// Whether the host of the call does what `every` is for.
+  /// Whether the host of the call runs the commands in `every`.
   bool isFor(EveryOp every) const;
 
   StageRank rank;
   SmallVector<int64_t> own;
   int64_t microBatches;
-  /// Periods by which no copy is due.
+  /// Periods for which no copy is due.
   std::set<StringRef> idle;
-  /// The copies of a second turn use what those of the first one did.
+  /// The number of turns to visit: the copies of a second turn use the places
+  /// of the first one's.
   int64_t turns = 2;
   Moment now;
 
@@ -107,10 +109,11 @@ private:
   LogicalResult traverseFor(int64_t place, Block &commands);
 };
 
-/// The periods by which schedules below an op choose copies.
+/// Finds the periods by which schedules below an op choose copies.
 std::set<StringRef> findPeriods(Operation *op);
 
-/// The micro-batches of so many that belong to a stage's rank.
+/// Returns the micro-batches, out of `microBatches`, that belong to a stage's
+/// rank.
 SmallVector<int64_t> getMicroBatchesOf(const Job &job, int64_t stage,
                                        const StageRank &rank,
                                        int64_t microBatches);

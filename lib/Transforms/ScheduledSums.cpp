@@ -1,9 +1,9 @@
-//===- ScheduledSums.cpp - What adds up the sums of groups ----------------===//
+//===- ScheduledSums.cpp - Tasks that add up the sums of groups -----------===//
 //
 // A step forms a sum of gradients, and of losses, for each group of its
-// micro-batches, and adds these up at last in an order that nothing but their
-// number decides. Gradients are added without regard to variables, block of
-// bytes by block, so that ranks can share the blocks of any model evenly;
+// micro-batches, and adds these up in the end in an order that depends on the
+// number of groups alone. Gradients are added regardless of variables, byte
+// block by byte block, so that ranks can share the blocks of any model evenly;
 // results, which are few and of several types, variable by variable.
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +45,7 @@ ScheduledSums::ScheduledSums(ModuleOp module, const Job &job,
                   ArrayAttr::get(module.getContext(), segments));
 }
 
-/// Whether the segment has what evaluations add up, not steps.
+/// Whether the segment holds sums of evaluations, not of steps.
 bool ScheduledSums::holdsEvaluations(int64_t segment) {
   return llvm::any_of(module.getOps<VariableOp>(), [&](VariableOp variable) {
     std::optional<BindingAttr> place = variable.getLocation();
@@ -69,7 +69,7 @@ void ScheduledSums::addSums(int64_t number, SegmentAttr segment) {
         .str();
   };
   // A block has several segments of a role where copies are fused in part, or
-  // where other stages read some of it.
+  // where other stages read some of its variables.
   std::string first = part;
   for (int64_t more = 1; module.lookupSymbol(getName()); ++more)
     part = first + "_" + std::to_string(more);
@@ -114,7 +114,8 @@ void ScheduledSums::addLaunch(Sums &sums, RankedTensorType type, int64_t offset,
                    /*copy=*/IntegerAttr(), /*joins=*/false);
 }
 
-/// Adds the second operand to the first one, in f32 at least.
+/// Returns the kernel that adds the second operand to the first one, in at
+/// least f32.
 func::FuncOp ScheduledSums::getKernel(RankedTensorType type) {
   std::string name;
   llvm::raw_string_ostream(name)
@@ -130,7 +131,8 @@ func::FuncOp ScheduledSums::getKernel(RankedTensorType type) {
   kernel.setPrivate();
   kernel->setAttr("hfta.kernel", builder.getUnitAttr());
   kernel->setAttr("hfta.ties", builder.getDenseI64ArrayAttr({0}));
-  // Not to be cut into items: there are as many blocks as threads like.
+  // The launch isn't divided into work items: there are as many blocks as
+  // threads need.
   kernel->setAttr("hfta.copies", builder.getI64IntegerAttr(1 << 16));
   Block *body = kernel.addEntryBlock();
   builder.setInsertionPointToEnd(body);

@@ -1,4 +1,4 @@
-//===- ScheduledSums.h - What adds up the sums of groups --------*- C++ -*-===//
+//===- ScheduledSums.h - Tasks that add up the sums of groups ---*- C++ -*-===//
 
 #ifndef HFTA_LIB_TRANSFORMS_SCHEDULEDSUMS_H
 #define HFTA_LIB_TRANSFORMS_SCHEDULEDSUMS_H
@@ -16,23 +16,23 @@ namespace mlir::hfta {
 struct SumBucket {
   TaskOp task;
   int64_t bytes;
-  PlaceAttr at;      ///< with the bytes of a block as its stride
-  PlaceAttr through; ///< where other ranks' sums come to
+  PlaceAttr at;      ///< its stride is the bytes of a block
+  PlaceAttr through; ///< the place that receives other ranks' sums
 };
 
-/// Tasks that add one group's sums to another one's, one for each segment that
-/// has instances for several groups, and the segment that other ranks' sums
-/// come to. Nothing where there is one group.
+/// Tasks that add one group's sums to another one's, one for each segment with
+/// instances for several groups, and the segment that receives other ranks'
+/// sums. Empty where there is one group.
 class ScheduledSums {
 public:
-  /// Adds tasks, their kernels and the segment to the module. `groupOf`:
+  /// Adds tasks, their kernels and the segment to the module. `groupOf` has the
   /// segments that aren't added up, as one group's sums alone count.
   ScheduledSums(ModuleOp module, const Job &job,
                 const std::map<int64_t, int64_t> &groupOf);
 
-  /// The parts of all segments of a role and a block.
+  /// Returns the parts of all segments of a role and a block.
   SmallVector<SumBucket> getBuckets(Role role, int64_t block) const;
-  /// The parts of all segments of a role, in their order.
+  /// Returns the parts of all segments of a role, in their order.
   SmallVector<SumBucket> getBuckets(Role role) const;
 
 private:

@@ -11,7 +11,7 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// What a launch has to do with the copies of the array.
+/// How launches of a task use the copies of the array.
 class LaunchUses {
 public:
   explicit LaunchUses(ModuleOp module)
@@ -24,8 +24,8 @@ public:
     });
   }
 
-  /// Whether a copy computes the launch from its own and from shared values
-  /// alone, and for itself alone, so that it may do so while other copies are
+  /// Whether a copy computes the launch for itself alone, from its own and from
+  /// shared values alone, so that it may do so while other copies are
   /// elsewhere.
   static bool isOfCopy(LaunchOp launch) {
     if (launch->hasAttr("hfta.reads_copies"))
@@ -40,9 +40,8 @@ public:
   }
 
 private:
-  /// Whether a launch for all copies gives the same each time that it runs in a
-  /// step, for little: it works on data alone, and on what such launches make
-  /// of them.
+  /// Whether a launch for all copies is cheap and computes the same each time
+  /// that it runs in a step: it uses data alone, and results of such launches.
   bool isRepeatable(LaunchOp launch) const {
     if (launch.getPerCopy() || launch->hasAttr("hfta.reads_copies"))
       return false;
@@ -75,10 +74,10 @@ private:
 
 } // namespace
 
-/// Neighbours that run once a copy, and no copy of which reads what another one
-/// writes, may run copy by copy together: what one writes is in a thread's
-/// caches when the next one reads it. A copy's own launches stay by themselves:
-/// all threads work on that copy.
+/// Lets neighbouring launches run together, copy by copy, if they run once per
+/// copy and no copy reads what another one writes: a thread's caches still have
+/// the values that the next launch reads. A launch for one copy alone isn't
+/// joined: all threads work on that copy.
 static void joinLaunches(TaskOp task) {
   bool isOpen = false;
   for (auto launch : task.getBody().getOps<LaunchOp>()) {
@@ -88,7 +87,7 @@ static void joinLaunches(TaskOp task) {
   }
 }
 
-/// The segments that a task's launches read, or write.
+/// Finds the segments that a task's launches read, or write.
 static SmallVector<int64_t> findSegments(func::FuncOp task, bool written) {
   std::set<int64_t> found;
   for (auto launch : task.getOps<LaunchOp>())
@@ -103,11 +102,11 @@ static SmallVector<int64_t> findSegments(func::FuncOp task, bool written) {
   return llvm::to_vector(found);
 }
 
-/// How far the launches reach into each workspace; none if a kernel doesn't
-/// tell the types of its operands.
+/// Finds the bytes of each workspace that the launches use; nothing if the
+/// operands' types of a kernel aren't known.
 static DenseI64ArrayAttr findWorkspace(TaskOp task,
                                        const SymbolTable &symbols) {
-  constexpr int64_t alignment = 64; // as of places
+  constexpr int64_t alignment = 64; // the alignment of places
   ArrayAttr segments = SegmentAttr::getTable(task);
   DenseMap<int64_t, int64_t> ends;
   for (auto launch : task.getBody().getOps<LaunchOp>()) {

@@ -1,4 +1,4 @@
-//===- SegmentWriters.cpp - Which tasks write a variable ------------------===//
+//===- SegmentWriters.cpp - Variables grouped by writing tasks ------------===//
 
 #include "SegmentWriters.h"
 
@@ -11,7 +11,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Moments that both passes add to are complete behind the backward.
+/// Returns the pass that completes moments; if both passes add to them, it is
+/// the backward.
 static StringRef getPass(StringRef known, TaskAttr task) {
   StringRef part = task.getPart().getValue();
   bool isBackward = known == parts::kBackwardMoments ||
@@ -20,7 +21,8 @@ static StringRef getPass(StringRef known, TaskAttr task) {
   return isBackward ? parts::kBackwardMoments : parts::kForwardMoments;
 }
 
-/// Empty where any segment of the variable's kind will do.
+/// Returns the word for a variable; empty where any segment of its kind will
+/// do.
 static StringRef getWriter(VariableOp variable, TaskAttr task) {
   Role role = variable.getRole();
   ReplicasAttr replicas = task.getReplicas();
@@ -32,14 +34,14 @@ static StringRef getWriter(VariableOp variable, TaskAttr task) {
   bool isOfEvaluation =
       role == Role::result && task.getPart() == parts::kEvaluate;
   bool isAgain = task.getPart() == parts::kRecompute;
-  // Who infers has no memory for a training's values.
+  // An inference has no memory for a training's values.
   bool isOfInference = role == Role::cut && task.getPart() == parts::kInfer;
-  // Inverses are needed in each step, factors only where they are measured.
+  // Inverses are needed in each step, factors only where moments are taken.
   bool comesAlone = role == Role::curvature &&
                     variable.getResidency() == Residency::spilled &&
                     task.getPart() != parts::kInit;
-  // In the arena a value has a place as long as its segment has: what forwards
-  // leave, what goes back and what evaluations compute isn't there together.
+  // In the arena a value has a place as long as its segment has: values of
+  // forwards, of backwards and of evaluations aren't needed at the same time.
   bool hasPlace = (role == Role::cut || role == Role::saved) &&
                   variable.getResidency() != Residency::resident;
   return isSent || isOfEvaluation || isAgain || isOfInference || comesAlone ||
@@ -48,8 +50,8 @@ static StringRef getWriter(VariableOp variable, TaskAttr task) {
              : "";
 }
 
-/// The variables that tasks of several blocks use while a step or an evaluation
-/// goes through them.
+/// Finds the variables that tasks of several blocks use while a step or an
+/// evaluation visits the blocks.
 static llvm::StringSet<> findUsedInSeveralBlocks(ModuleOp module) {
   llvm::StringMap<int64_t> blockOf;
   llvm::StringSet<> several;
@@ -70,8 +72,8 @@ static llvm::StringSet<> findUsedInSeveralBlocks(ModuleOp module) {
   return several;
 }
 
-/// Of a block's parameters that come and go, those which nothing changes
-/// needn't be written back, and those that other blocks use too come alone.
+/// Separates a block's spilled parameters: those that nothing changes needn't
+/// be written back, and those that other blocks use too are moved alone.
 static void keepShardsApart(ModuleOp module,
                             llvm::StringMap<StringRef> &writers) {
   llvm::StringSet<> several = findUsedInSeveralBlocks(module);

@@ -1,4 +1,4 @@
-//===- SegmentWriters.h - Which tasks write a variable ----------*- C++ -*-===//
+//===- SegmentWriters.h - Variables grouped by writing tasks ----*- C++ -*-===//
 
 #ifndef HFTA_LIB_TRANSFORMS_SEGMENTWRITERS_H
 #define HFTA_LIB_TRANSFORMS_SEGMENTWRITERS_H
@@ -9,14 +9,14 @@
 
 namespace mlir::hfta {
 
-/// Of variables that must not lie in one segment with what is written by
-/// others, a word that says which tasks write them, by symbol: of what is sent
-/// for each micro-batch, computed again, or found by evaluations, the part; of
-/// groups' moments, the pass that completes them, or the group whose alone they
-/// are; of what some replicas leave for others, these. Of spilled parameters,
-/// by shards: those that several blocks use are apart, each by itself, and
-/// those that nothing trains. A plan of K-FAC that is ill-formed is diagnosed
-/// at the module.
+/// Returns, by symbol, a word for variables that must not lie in one segment
+/// with variables of other writers. The word is the part for values that are
+/// sent for each micro-batch, recomputed, or found by evaluations; for groups'
+/// moments it is the pass that completes them, or the one group that they are
+/// of; for results of some replicas, these replicas. Spilled parameters have
+/// words by shard: each parameter that several blocks use is alone, and so are
+/// all that nothing trains. An ill-formed plan of K-FAC is diagnosed at the
+/// module.
 FailureOr<llvm::StringMap<StringRef>> findSegmentWriters(ModuleOp module);
 
 } // namespace mlir::hfta

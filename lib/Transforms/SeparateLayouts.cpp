@@ -1,4 +1,4 @@
-//===- SeparateLayouts.cpp - Copies that want other layouts ---------------===//
+//===- SeparateLayouts.cpp - Copies whose layouts differ ------------------===//
 
 #include "SeparateLayouts.h"
 
@@ -22,7 +22,7 @@ public:
   void separate();
 
 private:
-  /// One value a copy; null for copies that have no use for it.
+  /// One value per copy; null for copies that don't use it.
   using Parts = SmallVector<Value>;
 
   bool differs(const SmallBitVector &copies,
@@ -30,7 +30,7 @@ private:
   bool differs(const SmallBitVector &copies, Value value) const;
   bool differs(Operation *op) const;
   Parts &getParts(Value value);
-  /// The copy's part of a value, at a place where the value is there.
+  /// Returns the copy's part of a value, built where the value is defined.
   Value getPart(Value value, int64_t copy);
   Value getAnyPart(Value value, int64_t copy);
   Value stack(OpBuilder &builder, Value value);
@@ -86,8 +86,8 @@ bool LayoutSeparator::differs(const SmallBitVector &copies, Value value) const {
           }));
 }
 
-/// Whether any tensor that the op reads, computes or gives has other layouts in
-/// the programs of the copies alone.
+/// Whether any tensor that the op reads, computes or returns has different
+/// layouts in the programs of the copies alone.
 bool LayoutSeparator::differs(Operation *op) const {
   const SmallBitVector &served = uses.getCopies(op);
   if (served.count() < 2)
@@ -138,7 +138,8 @@ Value LayoutSeparator::getPart(Value value, int64_t copy) {
   return part;
 }
 
-/// A copy that has no use for the value may take another one's.
+/// Returns a copy's part. A copy that doesn't use the value may take another
+/// one's.
 Value LayoutSeparator::getAnyPart(Value value, int64_t copy) {
   if (Value part = getPart(value, copy))
     return part;
@@ -219,7 +220,7 @@ void LayoutSeparator::visitWrite(WriteOp write) {
   auto variable = symbols.lookup<VariableOp>(write.getVariable());
   Value value = write.getValue();
   bool isApart = apart.contains(value);
-  // A value of each copy has no place in a variable of all.
+  // A value for each copy can't be stored in a variable for all.
   if (isApart && isOfTasksAlone(variable) && !isArrayed(variable.getType()) &&
       uses.getReaders(variable).count() > 1 &&
       !split.contains(write.getVariable()))
@@ -246,7 +247,7 @@ void LayoutSeparator::visitWrite(WriteOp write) {
   write.erase();
 }
 
-/// Kernels and reshapes.
+/// Visits kernels and reshapes.
 void LayoutSeparator::visitPure(Operation *op) {
   const SmallBitVector &served = uses.getCopies(op);
   bool readsParts = llvm::any_of(op->getOperands(), [&](Value operand) {

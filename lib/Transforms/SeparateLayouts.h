@@ -1,4 +1,4 @@
-//===- SeparateLayouts.h - Copies that want other layouts -------*- C++ -*-===//
+//===- SeparateLayouts.h - Copies whose layouts differ ----------*- C++ -*-===//
 
 #ifndef HFTA_LIB_TRANSFORMS_SEPARATELAYOUTS_H
 #define HFTA_LIB_TRANSFORMS_SEPARATELAYOUTS_H
@@ -7,11 +7,11 @@
 
 namespace mlir::hfta {
 
-/// Where models differ in part, ops of one copy alone may want channels last
-/// for a value that they share with other copies. A layout decides in which
-/// order sums are taken, so each copy must keep the one that it would have
-/// alone: kernels and variables whose layouts would differ between copies
-/// become each copy's own. The layouts of what is left are the same for all.
+/// Gives copies their own kernels and variables where layouts would differ.
+/// Where models differ in part, ops of one copy alone may prefer channels last
+/// for a value that they share with other copies. A layout determines the order
+/// of sums, so each copy must keep the one that it would have alone. The
+/// layouts of all remaining kernels and variables are the same for all copies.
 void separateLayouts(ModuleOp module);
 
 } // namespace mlir::hfta

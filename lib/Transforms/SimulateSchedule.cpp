@@ -1,9 +1,9 @@
-//===- SimulateSchedule.cpp - What a step within a budget takes -----------===//
+//===- SimulateSchedule.cpp - Simulation of a step with a budget ----------===//
 //
-// Goes through the commands as the host does, and notes what each queue gets.
-// What a fetch finds in its place still, and so doesn't read, is decided there,
-// as in the runtime (runtime/src/schedule/spill.c): it depends on the order of
-// commands alone. Then the queues are simulated.
+// Visits the commands as the host does, and notes which of them each queue
+// gets. Whether a fetch finds its data still in place, and so reads nothing, is
+// decided here, as in the runtime (runtime/src/schedule/spill.c): it depends on
+// the order of commands alone. Then the queues are simulated.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Transforms/SimulateSchedule.h"
@@ -25,18 +25,19 @@ using planning::QueuedWork;
 using planning::SpillActivity;
 using planning::SpillRun;
 
-/// Steps with periods are simulated so many times at most.
+/// The most steps that are simulated where there are periods.
 static constexpr int64_t kMostSteps = 64;
 
 namespace {
 
-/// What lies in the arena, or lay there when it was dropped.
+/// Data that lie in the arena, or lay there when they were dropped.
 struct Held {
   bool lies = false;
   int64_t begin = 0, end = 0;        ///< bytes of the arena
-  int64_t firstCopy = 0, copies = 0; ///< of the turn
+  int64_t firstCopy = 0, copies = 0; ///< the turn's copies
   bool isClean = false;
-  std::optional<int64_t> queue; ///< that may still read it, in this call
+  std::optional<int64_t> queue; ///< the one that may still read it, in this
+                                ///< call
 
   bool isSamePlace(const Held &other) const {
     return begin == other.begin && end == other.end &&
@@ -54,9 +55,10 @@ public:
         job(job), costs(costs), symbols(module),
         segments(SegmentAttr::getTable(module)) {}
 
-  /// One call of the schedule, after so many steps.
+  /// Follows one call of the schedule, after `steps` steps.
   SpillRun follow(ScheduleOp schedule, int64_t steps);
-  /// After how many steps all that is done in certain steps is done again.
+  /// Returns after how many steps the pattern of commands of certain steps
+  /// repeats.
   int64_t countSteps(ScheduleOp schedule) const;
 
 private:
@@ -90,7 +92,7 @@ private:
   int64_t steps = 0;
   std::map<Place, Held> held;
   std::vector<std::vector<QueuedWork>> queues;
-  /// Of an event the record that is the last one so far.
+  /// The last record of each event so far.
   std::map<int64_t, int64_t> records;
   int64_t recordCount = 0;
 };
@@ -108,7 +110,7 @@ ArrayRef<double> StepWalk::findPeriods(StringRef name) const {
   return {};
 }
 
-/// Of all copies, those whose period has come round.
+/// Returns the fraction of copies that are due in this period.
 double StepWalk::findDueShare(StringRef period) const {
   ArrayRef<double> values = findPeriods(period);
   if (values.empty())
@@ -142,8 +144,7 @@ int64_t StepWalk::getFirstCopy(Operation *op) const {
   return copies ? now.turn * static_cast<int64_t>(*copies) : 0;
 }
 
-/// For how many copies a command is, with those alone that what it stands in
-/// chooses.
+/// Counts the copies that a command is for, as its surrounding ops choose them.
 double StepWalk::countCopies(Operation *op) const {
   auto copies = static_cast<double>(job.copies);
   if (RepeatOp repeat = findTurns(op)) {
@@ -178,7 +179,8 @@ static SpillActivity getActivity(StringRef task) {
   return part == parts::kUpdate ? SpillActivity::update : SpillActivity::other;
 }
 
-/// As the runtime: of the micro-batch, or of all where none is current.
+/// Returns the instances as the runtime does: the micro-batch's, or all where
+/// none is current.
 template <typename OpTy>
 SmallVector<int64_t> StepWalk::findInstances(OpTy move) const {
   SegmentAttr segment = getSegment(move.getSegment());
@@ -311,7 +313,7 @@ SpillRun StepWalk::follow(ScheduleOp schedule, int64_t done) {
     if (repeat.getOver() == RepeatKind::turns && repeat.getCopies())
       turns = llvm::divideCeil(job.copies, *repeat.getCopies());
   });
-  // Each call begins when the one before it has ended.
+  // A call begins when the one before it has ended.
   for (auto &[place, what] : held)
     what.queue = std::nullopt;
   now = Moment();
@@ -323,7 +325,7 @@ SpillRun StepWalk::follow(ScheduleOp schedule, int64_t done) {
 // Steps
 //===----------------------------------------------------------------------===//
 
-/// Of steps' sums, the mean.
+/// Divides the sum over steps to get their mean.
 static void divide(SpillRun &sum, int64_t count) {
   auto steps = static_cast<double>(count);
   for (double *seconds :
@@ -342,8 +344,9 @@ static void add(SpillRun &sum, const SpillRun &run) {
   sum.writtenBytes += run.writtenBytes;
 }
 
-/// The mean of steps that copies go through turn by turn: what begins and ends
-/// a turn is done once for all of them, if need be while other copies compute.
+/// Returns the mean of steps that copies run turn by turn: the commands that
+/// begin and end a turn run once for all of its steps, possibly while other
+/// copies compute.
 static SpillRun simulateTurns(ModuleOp module, const Job &job,
                               const StepCosts &costs, ScheduleOp step) {
   SymbolTable symbols(module);
@@ -360,7 +363,8 @@ static SpillRun simulateTurns(ModuleOp module, const Job &job,
   auto repeat = cast<RepeatOp>(begin.getBody().front().front());
   int64_t turns =
       llvm::divideCeil(job.copies, repeat.getCopies().value_or(job.copies));
-  // The first turn's copies come, and the last one's go, when nothing computes.
+  // The first turn's fetches, and the last one's evictions, overlap with
+  // nothing.
   if (symbols.lookup(schedules::kBeginTurnBeside))
     sum.seconds -=
         std::min(sum.seconds - moving, moving * static_cast<double>(turns - 1) /
@@ -383,7 +387,7 @@ FailureOr<SpillRun> hfta::simulateSchedule(ModuleOp module, const Job &job,
     return simulateTurns(module, job, costs, ofTurn);
   StepWalk walk(module, job, costs, stage);
   int64_t count = walk.countSteps(*step);
-  // What the last step has left where it was is no longer read.
+  // A first step leaves data in place that the following ones needn't read.
   walk.follow(*step, count - 1);
   SpillRun sum = walk.follow(*step, 0);
   for (int64_t done = 1; done < count; ++done)

@@ -1,8 +1,8 @@
-//===- SinkReshapes.cpp - Other orders of elements, further down ----------===//
+//===- SinkReshapes.cpp - Moves reshapes down to later ops ----------------===//
 //
-// A reshape or transpose between two ops keeps them in kernels of their own.
-// Moved behind what works element by element, it often meets another that
-// cancels it, or an op that takes elements in any order.
+// A reshape or transpose between two ops keeps them in different kernels. Moved
+// to after elementwise ops, it often meets another that cancels it, or an op
+// that takes elements in any order.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
@@ -19,8 +19,8 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Which axes of a shape are those of `less`, which lacks some of its axes of
-/// one element; nothing where it isn't such a shape.
+/// Returns which axes of `shape` are those of `less`, which lacks some of its
+/// axes of one element; nothing where `less` isn't such a shape.
 static std::optional<SmallVector<int64_t>> findKept(ArrayRef<int64_t> shape,
                                                     ArrayRef<int64_t> less) {
   SmallVector<int64_t> kept;
@@ -35,7 +35,7 @@ static std::optional<SmallVector<int64_t>> findKept(ArrayRef<int64_t> shape,
   return kept;
 }
 
-/// The reshape that has only added axes of one element to a value.
+/// Returns the reshape that has only added axes of one element to a value.
 static ReshapeOp getAddedAxes(Value value) {
   auto reshape = value.getDefiningOp<ReshapeOp>();
   bool adds =
@@ -43,7 +43,8 @@ static ReshapeOp getAddedAxes(Value value) {
   return adds ? reshape : ReshapeOp();
 }
 
-/// An elementwise op's operand in another shape, where that costs nothing.
+/// Returns an elementwise op's operand in another shape, where that costs
+/// nothing.
 static Value getIn(ArrayRef<int64_t> shape, Value operand, OpBuilder &builder) {
   auto type = cast<RankedTensorType>(operand.getType()).clone(shape);
   if (auto reshape = operand.getDefiningOp<ReshapeOp>();
@@ -58,7 +59,8 @@ static Value getIn(ArrayRef<int64_t> shape, Value operand, OpBuilder &builder) {
   return Value();
 }
 
-/// An elementwise op works on what has no such axes, which its result gets.
+/// Removes such axes from an elementwise op's operands, and adds them to its
+/// result.
 static void sinkBehind(Operation *op) {
   ReshapeOp reshape;
   for (Value operand : op->getOperands())
@@ -86,7 +88,7 @@ static void sinkBehind(Operation *op) {
       builder, op->getLoc(), made->getResult(0), getShape(result)));
 }
 
-/// What spreads a value along added axes spreads it without these.
+/// Lets a broadcast along added axes broadcast the value without these.
 static void sinkBehind(BroadcastOp op) {
   ReshapeOp reshape = getAddedAxes(op.getInput());
   if (!reshape)
@@ -111,12 +113,13 @@ static void sinkBehind(ReshapeOp op) {
     op.replaceAllUsesWith(op.getInput());
 }
 
-/// A product's elements are computed in the order in which they are wanted.
+/// Lets a product compute its elements in the order in which they are used.
 static void joinProduct(TransposeOp op) {
   auto product = op.getInput().getDefiningOp<ContractOp>();
   if (!product || !product->hasOneUse())
     return;
-  // Where the product was, so that it reads what it read there.
+  // The new one is built in the product's place, so that it reads the same
+  // values.
   OpBuilder builder(product);
   auto maps = llvm::to_vector(
       product.getIndexingMaps().getAsValueRange<AffineMapAttr>());
@@ -135,7 +138,8 @@ namespace {
 struct SinkReshapesPass : hfta::impl::HftaSinkReshapesBase<SinkReshapesPass> {
   using HftaSinkReshapesBase::HftaSinkReshapesBase;
 
-  /// In a task's order, so that what is moved behind one op meets the next.
+  /// Visits ops in a task's order, so that a reshape moved past one op meets
+  /// the next.
   void runOnOperation() override {
     for (Block &block : getOperation().getBody()) {
       for (Operation &op : llvm::make_early_inc_range(block)) {

@@ -1,10 +1,10 @@
-//===- SortIndices.cpp - Which updates each element of a scatter adds -----===//
+//===- SortIndices.cpp - Updates of a scatter, sorted by element ----------===//
 //
-// Who computes one element of a scatter_add alone has to compare all indices
-// with its own. Tables say for all elements of a slice at once which updates
-// are its own: the updates' numbers, sorted by index, and where in them each
-// slice's begin. No table needs a scatter itself: a number's place among the
-// sorted ones is how many are less, which comparisons count.
+// A thread that computes one element of a scatter_add on its own has to compare
+// all indices with its own. Tables list for all elements of a slice at once
+// which updates are theirs: the updates' numbers, sorted by index, and where
+// each slice's begin in them. The tables are made without a scatter: a number's
+// rank is how many numbers are less, which comparisons count.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Expression.h"
@@ -28,34 +28,35 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 //===----------------------------------------------------------------------===//
-// Whether it is worth it
+// Profitability
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What a scatter_add is for one copy.
+/// The sizes of a scatter_add, for one copy.
 struct Scatter {
   explicit Scatter(ScatterAddOp op)
       : elements(op.getResult().getType().getNumElements()),
         updates(op.getIndices().getType().getNumElements()),
         slices(static_cast<int64_t>(op.getSize())) {}
 
-  int64_t elements; ///< of the result
+  int64_t elements; ///< the result's
   int64_t updates;
-  int64_t slices; ///< that indices choose from
+  int64_t slices; ///< the slices that indices select from
 };
 } // namespace
 
-/// An A100 or H100, about: comparisons of indices in a microsecond, and for how
-/// many copies at once; microseconds from one comparison of a thread to the
-/// next; and microseconds that a kernel costs at least.
+/// Estimates for an A100 or H100: comparisons of indices per microsecond, and
+/// the number of copies that share them; microseconds from one comparison of a
+/// thread to the next; and the least microseconds of a kernel.
 static constexpr double kComparisons = 1 << 21;
 static constexpr double kCopies = 4;
 static constexpr double kWait = 0.03;
 static constexpr double kLaunch = 2;
-/// Kernels of which tables are made, at most.
+/// The most kernels that compute tables.
 static constexpr double kTableKernels = 4;
 
-/// Microseconds. Each element compares all indices, one after the other.
+/// Estimates the microseconds where each element compares all indices, one
+/// after the other.
 static double estimateComparing(const Scatter &scatter) {
   auto updates = static_cast<double>(scatter.updates);
   return std::max(kCopies * static_cast<double>(scatter.elements) * updates /
@@ -63,8 +64,8 @@ static double estimateComparing(const Scatter &scatter) {
                   updates * kWait);
 }
 
-/// Microseconds. Ranks, the sorted numbers and the slices' begins; threads
-/// share what each of these compares.
+/// Estimates the microseconds of tables: ranks, the sorted numbers and the
+/// slices' begins; threads share the comparisons of each of these.
 static double estimateTables(const Scatter &scatter) {
   auto updates = static_cast<double>(scatter.updates);
   auto slices = static_cast<double>(scatter.slices);
@@ -72,7 +73,7 @@ static double estimateTables(const Scatter &scatter) {
          kCopies * (2 * updates + slices) * updates / kComparisons;
 }
 
-/// Constant indices; NULL: they are computed, or not at hand.
+/// Returns constant indices; NULL: they are computed, or not available.
 static DenseElementsAttr findKnown(Value indices) {
   DenseElementsAttr known;
   matchPattern(indices, m_Constant(&known));
@@ -91,7 +92,7 @@ static bool isWorthTables(ScatterAddOp op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// As segment_sum reads them.
+/// The operands of segment_sum.
 struct Tables {
   Value order, offsets;
 };
@@ -100,7 +101,7 @@ class TableBuilder {
 public:
   explicit TableBuilder(ScatterAddOp op)
       : builder(op), loc(op.getLoc()), indices(op.getIndices()), scatter(op) {
-    // Numbers of slices and updates together have to fit.
+    // Products of the numbers of slices and updates must fit.
     bool isWide = (scatter.slices + 1) >
                   std::numeric_limits<int32_t>::max() / scatter.updates;
     type = isWide ? builder.getI64Type() : builder.getI32Type();
@@ -119,7 +120,7 @@ private:
   Location loc;
   Value indices;
   Scatter scatter;
-  Type type; ///< of what tables hold
+  Type type; ///< the tables' element type
 };
 } // namespace
 
@@ -127,13 +128,13 @@ Expression TableBuilder::number(ArrayRef<int64_t> shape, int64_t axis) {
   return {builder, loc, IotaOp::create(builder, loc, shape, axis, type)};
 }
 
-/// Along the second axis.
+/// Counts the true conditions along the second axis.
 Expression TableBuilder::countTrue(const Expression &conditions) {
   return conditions.to(type).sum({1});
 }
 
-/// Of each update its slice, one behind the last for none, and then its number:
-/// all are different, in the order in which updates are added.
+/// Makes a key of each update: its slice, or one after the last for none, and
+/// then its number: all are different, in the order in which updates are added.
 Expression TableBuilder::makeKeys() {
   auto slices = static_cast<double>(scatter.slices);
   Expression index(builder, loc,
@@ -159,7 +160,7 @@ Tables TableBuilder::compute() {
   Expression ranks =
       countTrue(inRow(keys, square)
                     .compare(ComparePredicate::less, keys.repeat(square, {1})));
-  // One update has each rank.
+  // Exactly one update has each rank.
   Expression order = inRow(ranks, square)
                          .compare(ComparePredicate::equal, number(square, 0))
                          .select(number(square, 1), 0.0)
@@ -203,7 +204,7 @@ Tables TableBuilder::evaluate(DenseElementsAttr known) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// The updates with one axis in place of those of the indices.
+/// Returns the updates with one axis in place of those of the indices.
 static Value mergeUpdates(OpBuilder &builder, ScatterAddOp op) {
   ArrayRef<int64_t> shape = op.getUpdates().getType().getShape();
   auto axis = static_cast<int64_t>(op.getAxis());
@@ -221,7 +222,7 @@ struct SortIndicesPass : hfta::impl::HftaSortIndicesBase<SortIndicesPass> {
   void runOnOperation() override {
     if (getOperation().isDeclaration())
       return;
-    // Of the same indices into as many slices, for all that add by them.
+    // Ops that add by the same indices into as many slices share tables.
     llvm::SmallDenseMap<std::pair<Value, uint64_t>, Tables> all;
     Block &block = getOperation().front();
     for (ScatterAddOp op : llvm::to_vector(block.getOps<ScatterAddOp>())) {

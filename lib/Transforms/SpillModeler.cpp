@@ -1,4 +1,4 @@
-//===- SpillModeler.cpp - A training step as the planner sees it ----------===//
+//===- SpillModeler.cpp - The planner's model of a training step ----------===//
 
 #include "SpillModeler.h"
 
@@ -15,13 +15,13 @@ using namespace mlir::hfta;
 using planning::SpillBlock;
 using planning::SpillModel;
 
-/// Of all copies. A shared value is computed once.
+/// Counts the bytes of all copies. A shared value is counted once.
 static int64_t countBytes(Type type) {
   return getLogicalBytes(type) * getCopies(type).value_or(1);
 }
 
-/// Seconds of one micro-batch of all copies: whatever takes longer, computing
-/// or going through memory.
+/// Estimates the seconds of one micro-batch of all copies: the larger of
+/// computing and accessing memory.
 static double estimateSeconds(Operation &op) {
   int64_t bytes = 0, flops = 0;
   auto cost = dyn_cast<CostOpInterface>(op);
@@ -55,15 +55,15 @@ private:
   void addForward(Operation &op);
   void addBackward(Operation &op);
   void addParameters();
-  /// The model's values that a value is made of without computing anything.
+  /// Finds the model's values that a value is a view of.
   SmallVector<int64_t, 4> findRoots(Value value);
   bool isForStatistics(Value value) const {
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
       return tags.lookup(user).part == TaskPart::statistics;
     });
   }
-  /// All of a step's go through a block before the next one's turn comes, and
-  /// lie in memory together.
+  /// The micro-batches that are in memory together: all of a step's, as they
+  /// pass through a block before the next one begins.
   double microBatches() const { return static_cast<double>(job.microBatches); }
   double perCopy(double all) const {
     return all / static_cast<double>(job.copies);
@@ -80,7 +80,7 @@ private:
   StepModel result;
   DenseSet<StringRef> written;
   DenseMap<Value, int64_t> numbers;
-  /// Blocks that read a parameter.
+  /// The blocks that read each parameter.
   llvm::MapVector<VariableOp, DenseSet<int64_t>> readers;
 };
 } // namespace
@@ -169,7 +169,8 @@ void StepModeler::addParameters() {
     block.parameterBytes += perCopy(bytes);
     block.gradientBytes += perCopy(bytes);
     block.stateBytes += states * perCopy(bytes);
-    // It reads and writes all but the gradient, which it reads and clears.
+    // It reads and writes everything, except for the gradient, which it reads
+    // and clears.
     block.update += perCopy(static_cast<double>(2 * bytes * (2 + states))) /
                     planning::kBytesPerSecond;
   }

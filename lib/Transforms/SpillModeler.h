@@ -1,4 +1,4 @@
-//===- SpillModeler.h - A training step as the planner sees it --*- C++ -*-===//
+//===- SpillModeler.h - The planner's model of a training step --*- C++ -*-===//
 
 #ifndef HFTA_LIB_TRANSFORMS_SPILLMODELER_H
 #define HFTA_LIB_TRANSFORMS_SPILLMODELER_H
@@ -11,15 +11,15 @@ namespace mlir::hfta {
 
 struct StepModel {
   planning::SpillModel model;
-  /// Of each of the model's values.
+  /// The values of the program, by the model's numbers.
   std::vector<Value> values;
-  /// Parameters of each block, but for those that several blocks read, which
+  /// The parameters of each block, except those that several blocks read, which
   /// stay in memory.
   std::vector<SmallVector<VariableOp, 4>> parameters;
 };
 
-/// Of the undivided function `training` and the job's variables. Seconds are
-/// those of documented rates, and memory has what types say.
+/// Models a step of the undivided function `training` and the job's variables.
+/// Seconds follow from documented rates, and memory from types.
 FailureOr<StepModel> modelStep(ModuleOp module, const Job &job);
 
 } // namespace mlir::hfta

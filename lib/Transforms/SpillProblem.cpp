@@ -1,4 +1,4 @@
-//===- SpillProblem.cpp - What a step within a budget leaves open ---------===//
+//===- SpillProblem.cpp - The planning problem of a memory budget ---------===//
 
 #include "Hfta/Transforms/SpillProblem.h"
 
@@ -31,7 +31,7 @@ void hfta::noteSpillPlan(ModuleOp module, const SpillPlan &plan) {
   module->setAttr(kAttribute, to.getDictionary(module.getContext()));
 }
 
-/// A list of numbers from 0 to `last`; null if it isn't one.
+/// Returns a list of numbers from 0 to `last`; null if it isn't one.
 static DenseI64ArrayAttr getList(DictionaryAttr from, StringRef key,
                                  int64_t last) {
   auto list = from.getAs<DenseI64ArrayAttr>(key);

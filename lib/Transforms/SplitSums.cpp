@@ -16,15 +16,16 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 namespace {
-/// What a sum of products is for one copy.
+/// The sizes of a sum of products, for one copy.
 struct Product {
   int64_t batches, rows, columns, terms;
 };
 } // namespace
 
-/// As many parts as give a GPU's processors two tiles of results each, of a few
-/// copies; but as many as `most` has factors of two, with many terms each, and
-/// no more results to write than operands to read.
+/// Returns the number of parts, a power of two that divides `most`, which gives
+/// a GPU's processors two tiles of results each, for a few copies. Each part
+/// must still have many terms, and there must be no more results to write than
+/// operands to read.
 static int64_t countParts(const Product &product, int64_t most) {
   constexpr int64_t kTiles = 256, kCopies = 4, kTerms = 256;
   constexpr int64_t kSide = 128, kShortSide = 64;
@@ -91,8 +92,8 @@ private:
 
   ContractOp op;
   SmallVector<AffineMap> maps;
-  SmallVector<int64_t> sizes;    ///< of the space's axes
-  std::optional<unsigned> first; ///< axis that is summed
+  SmallVector<int64_t> sizes;    ///< sizes of the space's axes
+  std::optional<unsigned> first; ///< the first summed axis
 };
 } // namespace
 
@@ -114,7 +115,7 @@ Product ContractSplitter::measure() {
   return product;
 }
 
-/// The summed axis as [part, rest].
+/// Splits the summed axis into [part, rest].
 Value ContractSplitter::splitAxis(OpBuilder &builder, Value operand,
                                   AffineMap map, int64_t parts) {
   SmallVector<int64_t> shape;
@@ -127,7 +128,8 @@ Value ContractSplitter::splitAxis(OpBuilder &builder, Value operand,
   return reshapeInKernels(builder, op.getLoc(), operand, shape);
 }
 
-/// The part is the last axis of the space, and the first one of the result.
+/// Adds the part to a map: as the last axis of the space, and the first one of
+/// the result.
 AffineMap ContractSplitter::addPart(AffineMap map, bool isResult) {
   unsigned axes = map.getNumDims();
   AffineExpr part = getAffineDimExpr(axes, map.getContext());

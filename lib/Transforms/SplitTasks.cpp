@@ -1,4 +1,4 @@
-//===- SplitTasks.cpp - Deals a training step's ops out to tasks ----------===//
+//===- SplitTasks.cpp - Distributes a training step's ops to tasks --------===//
 
 #include "Hfta/Transforms/Passes.h"
 #include "TaskBuilder.h"
@@ -15,8 +15,8 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Leaves to the backward of a block what other blocks' backward waits for. The
-/// rest, gradients of weights for the most part, can wait itself.
+/// Keeps in the backward of a block the ops that other blocks' backward waits
+/// for. The rest, mostly gradients of weights, can wait.
 static void splitBackward(Block &step, TaskTags &tags) {
   for (Operation &op : llvm::reverse(step.without_terminator())) {
     TaskTag &tag = tags[&op];
@@ -31,7 +31,7 @@ static void splitBackward(Block &step, TaskTags &tags) {
   }
 }
 
-/// What nothing trains belongs to the first block that reads it.
+/// Assigns variables that nothing trains to the first block that reads them.
 static void giveBlocks(TaskBuilder &tasks) {
   for (auto function : tasks.getModule().getOps<func::FuncOp>()) {
     auto task = function->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
@@ -48,8 +48,8 @@ static void giveBlocks(TaskBuilder &tasks) {
   }
 }
 
-/// The trained variables of each block, in the order that is noted on what adds
-/// to their gradients.
+/// Finds the trained variables of each block, in the order that is noted on the
+/// ops that add to their gradients.
 static SmallVector<SmallVector<TrainedLeaf>>
 findLeaves(TaskBuilder &tasks, Block &step, int64_t blocks) {
   SmallVector<SmallVector<TrainedLeaf>> leavesOfBlock(blocks);
@@ -73,7 +73,8 @@ findLeaves(TaskBuilder &tasks, Block &step, int64_t blocks) {
   return leavesOfBlock;
 }
 
-/// forward, backward, statistics, norm and update of each block; clip, report.
+/// Builds forward, backward, statistics, norm and update of each block; clip,
+/// report.
 static LogicalResult splitTraining(TaskBuilder &tasks, func::FuncOp training) {
   Block &step = training.getBody().front();
   FailureOr<TaskTags> tags = readTags(training);
@@ -96,7 +97,7 @@ static LogicalResult splitTraining(TaskBuilder &tasks, func::FuncOp training) {
   return success();
 }
 
-/// An evaluation, or an inference: all ops are of one part.
+/// Splits an evaluation, or an inference, whose ops all have one part.
 static LogicalResult splitInto(TaskBuilder &tasks, TaskPart part,
                                func::FuncOp undivided) {
   FailureOr<TaskTags> tags = readTags(undivided);
@@ -108,7 +109,7 @@ static LogicalResult splitInto(TaskBuilder &tasks, TaskPart part,
   return success();
 }
 
-/// Whose state it is.
+/// Describes the variable that a state belongs to.
 static std::string describeState(TaskBuilder &tasks, VariableOp variable) {
   FlatSymbolRefAttr of = variable.getPurposeAttr().getOf();
   if (!of)
@@ -117,8 +118,8 @@ static std::string describeState(TaskBuilder &tasks, VariableOp variable) {
          tasks.lookup(of.getValue()).getOwnName() + "'";
 }
 
-/// Checkpoints hold a copy's tensors and the optimizer's state under one
-/// name each.
+/// Checks names: checkpoints hold a copy's tensors and the optimizer's state
+/// under one name each.
 static LogicalResult checkNames(TaskBuilder &tasks) {
   ModuleOp module = tasks.getModule();
   llvm::StringMap<SmallVector<VariableOp>> tensors;

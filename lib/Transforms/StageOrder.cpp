@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Whether each block has a task that computes some of its forward again.
+/// Finds which blocks have a task that recomputes some of their forward.
 static std::vector<bool> findRecomputing(ModuleOp module, size_t blocks) {
   std::vector<bool> found(blocks, false);
   auto note = [&](StringRef part, int64_t block) {
@@ -29,8 +29,8 @@ static std::vector<bool> findRecomputing(ModuleOp module, size_t blocks) {
   return found;
 }
 
-/// Has parts of the model computed again where the job says so, where there are
-/// tasks for it, or where the order does so for some micro-batches.
+/// Adds recomputation to the order where the job asks for it and there are
+/// tasks for it, or where the order itself has it for some micro-batches.
 static void recompute(planning::Order &order, ModuleOp module, const Job &job) {
   std::vector<bool> isRecomputed = planning::getRecomputed(order);
   std::vector<bool> hasTask = findRecomputing(module, isRecomputed.size());

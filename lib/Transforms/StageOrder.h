@@ -8,8 +8,8 @@
 
 namespace mlir::hfta {
 
-/// The order of all workers of a job of several stages. Problems are diagnosed
-/// at the module.
+/// Makes the order of all workers of a job of several stages. Problems are
+/// diagnosed at the module.
 FailureOr<planning::Order> makeStageOrder(ModuleOp module, const Job &job);
 
 } // namespace mlir::hfta

@@ -1,11 +1,11 @@
-//===- StagePipeline.cpp - What stages keep, and what they read of others -===//
+//===- StagePipeline.cpp - Values kept by stages, and sent to others ------===//
 //
-// Tasks belong to the stage of their block. What a task writes is in the memory
-// of the workers of its stage; where tasks of another stage read it, the
-// variable says so, and schedules send it there: straight to its readers, how
-// many stages away they may be. A weight that several stages use is owned by
-// the first; the gradients that others have of it are values like all that
-// cross, which its own backward adds up.
+// Tasks belong to the stage of their block. The values that a task writes are
+// in the memory of the workers of its stage; where tasks of another stage read
+// one, its variable lists them as readers, and schedules send it directly to
+// them, however many stages away they are. A weight that several stages use is
+// owned by the first; the gradients that others compute of it are values like
+// all that cross stages, which its own backward adds up.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
@@ -28,19 +28,19 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// Which tasks touch a variable.
+/// The tasks that use a variable.
 struct Uses {
   std::set<int64_t> readers, writers; ///< stages
-  std::set<int64_t> blocks;           ///< of readers
+  std::set<int64_t> blocks;           ///< the readers' blocks
   bool writtenByForward = false, writtenByBackward = false,
        writtenByEvaluate = false, writtenByInfer = false;
-  /// By gradients of weights, which may wait.
+  /// Whether gradients of weights read it, which may wait.
   bool readByWeight = false;
 };
 
 class StageAssignment {
 public:
-  /// `order`: of a job without a budget of memory.
+  /// `order` is for a job without a memory budget.
   StageAssignment(ModuleOp module, const Job &job, const planning::Order &order)
       : module(module), job(job), isRecomputed(planning::getRecomputed(order)),
         inFlight(planning::getInstances(order)),
@@ -62,10 +62,10 @@ private:
 
   ModuleOp module;
   const Job &job;
-  std::vector<bool> isRecomputed; ///< of each block
-  /// Of each block, of how many micro-batches it holds values: from forward on,
-  /// from what it computes again on, and the same until gradients of inputs are
-  /// there.
+  std::vector<bool> isRecomputed; ///< for each block
+  /// For each block, the number of micro-batches that it holds values of:
+  /// values that exist from forward on, from recomputation on, and from
+  /// recomputation until gradients of inputs are computed.
   std::vector<int64_t> inFlight, recomputed, recomputedToInput;
   SymbolTable symbols;
   int64_t lastBlock = 0;
@@ -78,8 +78,8 @@ static int64_t getBlock(VariableOp variable) {
   return static_cast<int64_t>(variable.getBlock());
 }
 
-/// Whose workers run a task. An inference is the whole program's, and runs in
-/// one place; all stages need the clip scale.
+/// Returns the stages whose workers run a task. An inference belongs to the
+/// whole program, and runs in one place; all stages need the clip scale.
 std::set<int64_t> StageAssignment::getStages(TaskAttr tag) const {
   if (tag.getPart() == parts::kInfer)
     return {};
@@ -107,7 +107,8 @@ void StageAssignment::findUses(func::FuncOp task, TaskAttr tag) {
     auto variable = symbols.lookup<VariableOp>(write.getVariable());
     Uses &used = uses[variable];
     used.writers.insert(stages.begin(), stages.end());
-    // Who adds to a statistic reads it, if only with the rest of a task.
+    // A task that adds to a statistic reads it, if only with the rest of the
+    // task.
     if (variable.getRole() == Role::statistics)
       used.readers.insert(stages.begin(), stages.end());
     used.writtenByForward |= tag.getPart() == parts::kForward;
@@ -118,9 +119,9 @@ void StageAssignment::findUses(func::FuncOp task, TaskAttr tag) {
   }
 }
 
-/// What belongs to no block of the model: a norm is its parameter's, sums of
-/// losses are the last block's, what an evaluation alone reads is the first's.
-/// A field that one stage alone reads is there.
+/// Assigns a block to variables of none: a norm has its parameter's block, sums
+/// of losses the last one, and values that an evaluation alone reads the first.
+/// A field that one stage alone reads belongs to that stage.
 void StageAssignment::giveBlock(VariableOp variable, const Uses &used) {
   if (getBlock(variable) >= 0)
     return;
@@ -132,7 +133,7 @@ void StageAssignment::giveBlock(VariableOp variable, const Uses &used) {
     variable.setBlock(lastBlock);
   } else if (variable.getRole() == Role::parameter ||
              variable.getRole() == Role::statistics) {
-    variable.setBlock(0); // whose task initialises it
+    variable.setBlock(0); // the block whose task initializes it
   } else if (variable.isFor(Purpose::field) && used.readers.size() == 1) {
     variable.setBlock(job.getFirstBlock(*used.readers.begin()));
   }
@@ -179,7 +180,7 @@ LogicalResult StageAssignment::giveReaders(VariableOp variable,
   }
 }
 
-/// Whether each stage's replicas have one micro-batch after the other.
+/// Whether each stage's replicas take micro-batches strictly in turn.
 static bool takesTurns(const Job &job) {
   return llvm::all_of(
       llvm::seq<int64_t>(0, job.getStageCount()), [&](int64_t stage) {
@@ -187,15 +188,16 @@ static bool takesTurns(const Job &job) {
       });
 }
 
-/// A stage holds what it has saved of the micro-batches in flight, and what it
-/// computes again only from then on. What comes from another one comes while
-/// the micro-batch before is worked on, and what goes there leaves while the
-/// next one is: one more. What a backward has left for another stage is read by
-/// the backward of the same micro-batch, and then only gradients of weights may
-/// wait, or a chunk that isn't the stage's first to read of it; an evaluation
-/// has nothing in flight. Of several chunks those between the writer and its
-/// readers decide when the value is read. Where all micro-batches go through a
-/// block before the next, each has had its place from the beginning.
+/// Sets how many instances a variable has. A stage holds the saved values of
+/// all micro-batches in flight, and recomputed ones only from the recomputation
+/// on. Received values arrive while the micro-batch before is computed, and
+/// sent ones leave while the next one is: one more instance. A value that a
+/// backward has written for another stage is read by the backward of the same
+/// micro-batch, where only gradients of weights may wait, or a chunk that isn't
+/// the stage's first to read it; an evaluation has nothing in flight. With
+/// several chunks, those between the writer and its readers determine when the
+/// value is read. Where all micro-batches pass through a block before the next,
+/// each has its own place from the beginning.
 void StageAssignment::giveInstances(VariableOp variable, const Uses &used) {
   Role role = variable.getRole();
   if (role != Role::saved && role != Role::cut && role != Role::input)
@@ -227,9 +229,9 @@ void StageAssignment::giveInstances(VariableOp variable, const Uses &used) {
       used.readByWeight || llvm::any_of(used.blocks, [&](int64_t reader) {
         return isBehindChunk(reader, getBlock(variable));
       });
-  // In orders that are listed a chunk's backwards may all come before what the
-  // readers of the first ones wait for; where replicas don't take turns, those
-  // that one of them waits for.
+  // In listed orders, a chunk's backwards may all come before those that the
+  // readers of the first ones wait for; where replicas don't take turns, this
+  // holds for the backwards that one of them waits for.
   bool isListed = job.getOrder() == PipelineOrder::listed;
   waits |= job.chunks > 1 && (isListed || !takesTurns(job));
   bool isShort =
@@ -237,8 +239,8 @@ void StageAssignment::giveInstances(VariableOp variable, const Uses &used) {
   variable.setInstances((isShort ? 1 : most) + 1);
 }
 
-/// Whether the stage of a block has another one behind it, up to `writer`,
-/// whose backward comes first.
+/// Whether the stage of a block has a later chunk, up to `writer`, whose
+/// backward comes first.
 bool StageAssignment::isBehindChunk(int64_t reader, int64_t writer) const {
   for (int64_t block = reader + 1; block <= writer; ++block)
     if (job.getStage(block) == job.getStage(reader))

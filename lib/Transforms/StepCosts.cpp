@@ -1,4 +1,4 @@
-//===- StepCosts.cpp - What a step's tasks and transfers take -------------===//
+//===- StepCosts.cpp - Times of a step's tasks and transfers --------------===//
 
 #include "Hfta/Transforms/StepCosts.h"
 

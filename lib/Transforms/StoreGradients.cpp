@@ -17,20 +17,21 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 namespace {
-/// Who reads and writes a gradient.
+/// The ops that read and write a gradient.
 struct GradientUses {
   SmallVector<ReadOp> reads;
   SmallVector<WriteOp> writes;
 };
 } // namespace
 
-/// What a value is cast from, if it is.
+/// Returns the value before a cast, if there is one.
 static Value skipCast(Value value) {
   auto cast = value.getDefiningOp<CastOp>();
   return cast ? cast.getInput() : value;
 }
 
-/// The sum by which a write adds to what the variable, or its copy, holds.
+/// Returns the addition by which a write adds to the old value of the variable,
+/// or of its copy.
 static AddOp findSum(WriteOp write) {
   auto sum = skipCast(write.getValue()).getDefiningOp<AddOp>();
   if (!sum || !sum->hasOneUse())
@@ -61,8 +62,8 @@ static bool isZero(Value value) {
          elements.getSplatValue<APFloat>().isZero();
 }
 
-/// Whether each copy's gradient is added to once, by a task in which nobody
-/// else reads it, and otherwise only cleared.
+/// Whether each copy's gradient is added to once, by a task with no other read
+/// of it, and is otherwise only cleared.
 static bool isAddedToOnce(const GradientUses &uses) {
   constexpr int64_t kAllCopies = -1;
   llvm::SmallDenseSet<int64_t> copies;

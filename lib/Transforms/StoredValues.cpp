@@ -1,4 +1,4 @@
-//===- StoredValues.cpp - What tasks write, as kernels are formed ---------===//
+//===- StoredValues.cpp - Values that tasks write, in kernels -------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
@@ -62,7 +62,8 @@ bool hfta::sinkWrites(func::FuncOp task) {
   return true;
 }
 
-/// The variable that a constant is stored to; null where it isn't just that.
+/// Returns the variable that a constant is stored to; null where it has other
+/// uses.
 static VariableOp getStore(Operation *op, const SymbolTable &symbols) {
   auto write = isa<ConstantOp>(op) && op->hasOneUse()
                    ? dyn_cast<WriteOp>(*op->user_begin())
@@ -80,7 +81,7 @@ bool hfta::areStoredAlike(Operation *one, Operation *other,
          first.getCopy() == second.getCopy();
 }
 
-/// A kernel that copies a value.
+/// Builds a kernel that copies a value.
 static Value buildCopy(OpBuilder &builder, Value value) {
   auto kernel =
       KernelOp::create(builder, value.getLoc(), value.getType(), "copy", value,

@@ -1,12 +1,13 @@
 //===- SumByParts.cpp - Sums of columns from those of parts ---------------===//
 //
-// What is added up over a batch and its positions, column by column, is most
-// often made right before: the result of a convolution of which a batch norm
-// wants mean and variance, the gradient that it sums up for scale and shift.
-// The sums of some neighbouring rows each are numbers that the kernel has at
-// hand which makes these, and a small tensor. A variance, which needs the mean
-// first, is put together of those of the parts (Chan, Golub and LeVeque,
-// "Algorithms for Computing the Sample Variance", 1983).
+// A tensor that is added up over a batch and its positions, column by column,
+// is mostly computed right before: the result of a convolution of which a batch
+// norm needs mean and variance, or the gradient that it sums up for scale and
+// shift. The kernel that computes the tensor has its values at hand and can add
+// up parts of some neighbouring rows each; adding up the parts is cheap. A
+// variance, which needs the mean first, is combined from those of the parts
+// (Chan, Golub and LeVeque, "Algorithms for Computing the Sample Variance",
+// 1983).
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Expression.h"
@@ -25,12 +26,12 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 namespace {
-/// The columns of a tensor and so many rows of each part.
+/// The columns of a tensor, and the number of rows in each part.
 struct Parts {
   int64_t column, length;
 };
 
-/// Sums of squares of what a tensor differs from its mean.
+/// A sum of squared deviations of a tensor from its mean.
 struct Variance {
   ReduceOp squares, sum;
   Value input, mean;
@@ -58,8 +59,9 @@ static std::optional<Variance> findVariance(ReduceOp squares) {
   return Variance{squares, sum, centered.getLhs(), mean.getResult()};
 }
 
-/// Rows of a part: as many as the tiles of products are multiples of, or else
-/// such that what parts leave is little. Nothing where no number divides all.
+/// Chooses the rows of a part: a number that divides the tiles of products, or
+/// else one for which the parts are few. Nothing where no number divides all
+/// rows.
 static std::optional<int64_t> chooseLength(int64_t rows) {
   for (int64_t length : {32, 16})
     if (rows % length == 0)
@@ -70,12 +72,13 @@ static std::optional<int64_t> chooseLength(int64_t rows) {
   return std::nullopt;
 }
 
-/// By the sum's shape alone: whoever makes the tensor, its sums are the same.
+/// Chooses parts by the sum's shape alone, so that its bits don't depend on the
+/// op that computes the tensor.
 static std::optional<Parts> chooseParts(ReduceOp sum) {
   constexpr int64_t kFewElements = 1 << 12, kFewParts = 4;
   RankedTensorType type = sum.getInput().getType();
   int64_t rank = type.getRank();
-  // Integers' means are cut off, so that what is left adds up to more than 0.
+  // Means of integers are truncated, so that deviations don't add up to 0.
   if (!isPlainSum(sum) || !isa<FloatType>(type.getElementType()) ||
       type.getElementTypeBitWidth() < 32 ||
       static_cast<int64_t>(sum.getAxes().size()) != rank - 1 ||
@@ -92,7 +95,8 @@ static std::optional<Parts> chooseParts(ReduceOp sum) {
   return Parts{column, *length};
 }
 
-/// Right behind what is added up, before whatever else needs that.
+/// Adds up the parts right after the tensor is computed, before its other
+/// users.
 static Value addParts(Value input, Location loc, const Parts &parts,
                       bool isCentered) {
   OpBuilder builder(input.getContext());

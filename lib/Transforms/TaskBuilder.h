@@ -1,6 +1,6 @@
 //===- TaskBuilder.h - Variables and functions of a program -----*- C++ -*-===//
 //
-// Shared by the builders of tasks: declares module-level variables and task
+// Used by all builders of tasks: declares module-level variables and task
 // functions, and reads and writes them.
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,8 @@
 
 namespace mlir::hfta {
 
-/// A trained variable as the program sees it: arrayed, or one copy of it where
-/// copies are compiled alone; or a variable that one copy alone has.
+/// A trained variable of the program: arrayed, or one copy of it where copies
+/// are compiled alone; or a variable that one copy alone has.
 struct TrainedLeaf {
   VariableOp variable;
   std::optional<int64_t> copy;
@@ -27,10 +27,10 @@ struct TrainedLeaf {
   }
 };
 
-/// What @objective returns, an element of each of the batch's losses.
+/// The results of @objective, with an element for each of the batch's losses.
 struct Objective {
   Value losses, weights;
-  Value drawnLosses; ///< beside targets that are drawn; null where none are
+  Value drawnLosses; ///< for targets that are drawn; null where none are
   Value metric;      ///< null where there is none
 };
 
@@ -56,10 +56,10 @@ public:
                      Attribute initial = {}) {
     return declare(PurposeAttr::get(getContext(), purpose), type, initial);
   }
-  /// A value that one task leaves for others, of a symbol of its own.
+  /// Declares a variable for a value that one task leaves for others.
   VariableOp declareCarried(StringRef symbol, RankedTensorType type, Role role);
-  /// What belongs to another variable, of its copies; declared where it is
-  /// asked for first, as each copy may ask that is compiled alone.
+  /// Declares a variable that belongs to another one, for its copies, unless it
+  /// exists: each copy that is compiled alone may ask for it.
   VariableOp declareOf(VariableOp variable, Purpose purpose, StringRef name,
                        RankedTensorType type, int64_t block);
   VariableOp lookup(StringRef symbol) {
@@ -73,9 +73,9 @@ public:
   /// point, in front of the return.
   func::FuncOp startTask(StringRef part, int64_t block,
                          ReplicasAttr replicas = {});
-  /// Of a function whose ops have been dealt out to others.
+  /// Erases a function whose ops have been distributed to others.
   void eraseTask(func::FuncOp function) { symbols.erase(function); }
-  /// Of a carried variable that no task reads or writes any more.
+  /// Erases a carried variable that no task reads or writes any more.
   void eraseCarried(VariableOp variable) { symbols.erase(variable); }
 
   Value read(VariableOp variable, std::optional<int64_t> copy = std::nullopt);
@@ -83,29 +83,29 @@ public:
   void write(Value value, VariableOp variable,
              std::optional<int64_t> copy = std::nullopt);
 
-  /// A constant of one value everywhere.
+  /// Builds a constant with one value everywhere.
   Value splat(ArrayRef<int64_t> shape, Type elementType, double value);
   Value broadcastScalar(Value scalar, ArrayRef<int64_t> shape);
   Value castTo(Value value, Type elementType);
-  /// Sum over all axes.
+  /// Builds the sum over all axes.
   Value sumAll(Value value);
-  /// variable += value, rounded once, to the variable's element type.
+  /// Builds variable += value, rounded once, to the variable's element type.
   void accumulate(Value value, VariableOp variable,
                   std::optional<int64_t> copy = std::nullopt);
 
   RankedTensorType scalarType(Type elementType, bool arrayed);
   FloatType getFloatType(StringRef name);
 
-  /// Clones a single-block function's body at the insertion point; returns
-  /// what it returns. Modal ops are set to training or inference; only in
-  /// training do writes take place.
+  /// Clones a single-block function's body at the insertion point; returns the
+  /// function's results. Modal ops are set to training or inference; writes
+  /// take place in training alone.
   SmallVector<Value> inlineFunction(func::FuncOp function, ValueRange arguments,
                                     bool training);
-  /// The same of @objective.
+  /// Clones the body of @objective in the same way.
   Objective inlineObjective(func::FuncOp objective, ValueRange arguments,
                             bool training);
-  /// The same with modal ops as they are, as an inference binary executes a
-  /// graph; nothing is written.
+  /// Clones a body with modal ops as they are, as an inference binary executes
+  /// a graph; nothing is written.
   SmallVector<Value> inlineAsWritten(func::FuncOp function,
                                      ValueRange arguments);
 
@@ -121,31 +121,33 @@ private:
   OpBuilder builder;
 };
 
-/// The name of a function's argument or result: `hfta.name`, or its number.
+/// Returns the name of a function's argument or result: `hfta.name`, or its
+/// number.
 std::string getPortName(func::FuncOp function, unsigned index, bool isResult);
 
-/// The name of an op's origin in the model, empty if it has none.
+/// Returns the name of an op's origin in the model, empty if it has none.
 StringRef getOriginName(Operation *op);
 
 /// Whether a step forms sums of groups of its micro-batches in a variable; some
-/// results are computed when these have been added up.
+/// results are computed after these have been added up, and aren't.
 bool isFormedByGroups(VariableOp variable);
 
-/// init of all blocks that have some: parameters, statistics, optimizer state
-/// and gradients.
+/// Builds init of all blocks that have some: of parameters, statistics,
+/// optimizer state and gradients.
 void buildInitTasks(TaskBuilder &tasks);
-/// norm and update of one block.
+/// Builds norm and update of one block.
 void buildUpdateTasks(TaskBuilder &tasks, int64_t block,
                       ArrayRef<TrainedLeaf> leaves);
-/// clip, of a job that clips: after the norms of all blocks.
+/// Builds clip, in a job that clips: after the norms of all blocks.
 void buildClipTask(TaskBuilder &tasks);
-/// report, where the loss is still to be divided by its weights.
+/// Builds report, where the loss must still be divided by its weights.
 void buildReportTask(TaskBuilder &tasks);
-/// The undivided training step: forward, backward and statistics of one
-/// micro-batch, of so many blocks.
+/// Builds the undivided training step: forward, backward and statistics of one
+/// micro-batch, in `blocks` blocks.
 LogicalResult buildTrainingStep(TaskBuilder &tasks, ModelOp model,
                                 int64_t blocks);
-/// The undivided evaluation of one batch, where the job trains, and inference.
+/// Builds the undivided evaluation of one batch, where the job trains, and
+/// inference.
 void buildInference(TaskBuilder &tasks, ModelOp model, int64_t blocks);
 
 } // namespace mlir::hfta

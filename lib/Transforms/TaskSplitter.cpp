@@ -1,4 +1,4 @@
-//===- TaskSplitter.cpp - Deals the ops of a pass out to tasks ------------===//
+//===- TaskSplitter.cpp - Distributes the ops of a pass to tasks ----------===//
 
 #include "TaskSplitter.h"
 
@@ -21,7 +21,7 @@ bool hfta::isCheap(Operation *op) {
   return isa<ElementwiseOpInterface>(op) && !op->hasTrait<CostlyTrait>();
 }
 
-/// Whether tasks of the part take what the forward has left in its block.
+/// Whether tasks of the part use values that the forward has left in its block.
 static bool isBackward(TaskPart part) {
   switch (part) {
   case TaskPart::backward:
@@ -38,15 +38,16 @@ static bool isBackward(TaskPart part) {
   llvm_unreachable("all parts are listed");
 }
 
-/// Ops without operands, but for reads whose place matters.
+/// Whether the op has no operands, and isn't a read whose place matters.
 bool TaskSplitter::isLeaf(Operation *op) const {
   auto read = dyn_cast<ReadOp>(op);
   return op->getNumOperands() == 0 && !isa<func::ReturnOp>(op) &&
          !(read && written.contains(read.getVariable()));
 }
 
-/// Statistics' tasks run when all micro-batches are done: they find the scalars
-/// of each, but not its fields, and not what an update has changed.
+/// Whether a leaf can be repeated in a task. Statistics' tasks run when all
+/// micro-batches are done: they can read the scalars of each, but not its
+/// fields, and not values that an update has changed.
 bool TaskSplitter::isLeafIn(Operation *op, TaskTag into) const {
   if (!isLeaf(op))
     return false;
@@ -57,9 +58,10 @@ bool TaskSplitter::isLeafIn(Operation *op, TaskTag into) const {
   return role == Role::scalar || role == Role::constant;
 }
 
-/// Stages have memory of their own: of what isn't their block's they have what
-/// one of its tasks reads anyway. Nothing else is sent for a value that is
-/// computed again, least of all from a later stage to an earlier one's forward.
+/// Whether a value is available in a task. Stages have memory of their own: of
+/// other blocks' values they have those that a task of the stage reads anyway.
+/// Nothing else is sent in order to recompute a value, least of all from a
+/// later stage to an earlier one's forward.
 bool TaskSplitter::isAtHand(Value value, TaskTag into) const {
   Operation *op = value.getDefiningOp();
   if (tasks.getJob().getStageCount() == 1)
@@ -86,8 +88,9 @@ bool TaskSplitter::isAvailable(Value value, TaskTag into) const {
   });
 }
 
-/// What a forward moves comes from it or before, what a backward moves from it
-/// or behind: between stages neither goes the other way.
+/// Whether a movement can be repeated in a task. A forward's operand comes from
+/// its block or an earlier one, a backward's from its block or a later one:
+/// between stages neither flows the other way.
 bool TaskSplitter::canMoveIn(Operation *op, TaskTag into) const {
   if (!isMovement(op) || op->getNumOperands() == 0)
     return false;
@@ -114,7 +117,7 @@ std::optional<Keep> TaskSplitter::getKeep(Operation *op) const {
              : std::nullopt;
 }
 
-/// Whether the forward leaves the op's results for a later task of its block,
+/// Whether the forward saves the op's results for a later task of its block,
 /// however cheap they are.
 bool TaskSplitter::isKept(Operation *op, TaskTag into) const {
   std::optional<Keep> keep = getKeep(op);
@@ -123,10 +126,9 @@ bool TaskSplitter::isKept(Operation *op, TaskTag into) const {
          (isBackward(into.part) || into.part == TaskPart::recompute);
 }
 
-/// Whether a recompute task computes a value of the forward of its block again:
-/// as its op says, but not what is there: values that cross cuts, those that
-/// statistics take, and what the forward reads of variables that the step
-/// changes.
+/// Whether a recompute task recomputes a value of its block's forward, as the
+/// op says, unless the value exists anyway: values that cross cuts, those that
+/// statistics use, and the forward's reads of variables that the step changes.
 bool TaskSplitter::isComputedAgain(Value value, TaskTag into) const {
   Operation *op = value.getDefiningOp();
   return into.part == TaskPart::recompute &&
@@ -135,7 +137,7 @@ bool TaskSplitter::isComputedAgain(Value value, TaskTag into) const {
          !findCarried(value, into);
 }
 
-/// The task that leaves a value for another one.
+/// Finds the task that leaves a value for another one.
 TaskTag TaskSplitter::findGiver(Value value, TaskTag into) const {
   TaskTag recompute = {TaskPart::recompute, into.block};
   return isBackward(into.part) && isComputedAgain(value, recompute)
@@ -148,8 +150,9 @@ void TaskSplitter::setInsertionPointToEnd(TaskTag tag) {
       all[indexOf(tag)].function.getBody().front().getTerminator());
 }
 
-/// What statistics' tasks take stays, for each micro-batch, until the step's
-/// end: the backward of the same block finds it there, too.
+/// Finds the variable that carries a value. Values that statistics' tasks use
+/// stay, for each micro-batch, until the step's end, and the backward of the
+/// same block reads them, too.
 VariableOp TaskSplitter::findCarried(Value value, TaskTag into) const {
   VariableOp known = exchanged.lookup(value);
   bool sameBlock = tags.lookup(value.getDefiningOp()).block == into.block;
@@ -172,7 +175,7 @@ VariableOp TaskSplitter::declareCarried(Value value, TaskTag from, Role role) {
                                Twine(carried.size() + again.size()));
   VariableOp variable = tasks.declareCarried(
       symbol, cast<RankedTensorType>(value.getType()), role);
-  // What is computed again is used up by the backward that follows at once.
+  // A recomputed value is used by the backward that follows at once.
   bool isAgain = from.part == TaskPart::recompute;
   bool isAtOnce = isAgain && (job.getStageCount() == 1 || job.hasBudget());
   bool isInFlight = trains && job.allForwardsFirst && !isAtOnce;
@@ -183,7 +186,8 @@ VariableOp TaskSplitter::declareCarried(Value value, TaskTag from, Role role) {
   return variable;
 }
 
-/// Of the statistic that is first computed from it.
+/// Declares the variable as belonging to the statistic that is computed first
+/// from the value.
 VariableOp TaskSplitter::declareExchanged(Value value) {
   auto getUser = [&](Value used) {
     return *llvm::find_if(used.getUsers(), [&](Operation *user) {
@@ -226,14 +230,15 @@ VariableOp TaskSplitter::carry(Value value, TaskTag into) {
   OpBuilder::InsertionGuard guard(tasks.getBuilder());
   setInsertionPointToEnd(from);
   Value given = import(value, from);
-  // What the step changes is as it was read until the task changes it.
+  // A variable that the step changes has its old value until the task changes
+  // it.
   if (auto read = given.getDefiningOp<ReadOp>())
     tasks.getBuilder().setInsertionPointAfter(read);
   tasks.write(given, variable);
   return variable;
 }
 
-/// Tasks' ops say nothing of where they go.
+/// Clones an op. Tasks' ops don't keep the tags that say where they go.
 void TaskSplitter::clone(Operation &op, IRMapping &mapping) {
   removeTags(tasks.getBuilder().clone(op, mapping));
 }
@@ -286,8 +291,8 @@ void TaskSplitter::startTasks(Block &block, ArrayRef<TaskPart> parts) {
     }
 }
 
-/// Backwards ask for values from the last layer to the first: puts what
-/// computes them in the order that the forward has.
+/// Puts recomputed ops in the forward's order, as backwards request their
+/// values from the last layer to the first.
 void TaskSplitter::orderRecomputed(Block &block, Task &task) {
   Block &body = task.function.getBody().front();
   SmallVector<WriteOp> writes(body.getOps<WriteOp>());
@@ -299,8 +304,8 @@ void TaskSplitter::orderRecomputed(Block &block, Task &task) {
     write->moveBefore(body.getTerminator());
 }
 
-/// Ops that every user recomputes are not needed where they stood. A backward
-/// may need nothing that its recompute task would have to compute.
+/// Erases ops that every user recomputes, and recompute tasks of whose results
+/// the backward needs none.
 void TaskSplitter::eraseUnused() {
   for (Task &task : all) {
     if (!task.function)

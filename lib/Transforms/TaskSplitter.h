@@ -1,4 +1,4 @@
-//===- TaskSplitter.h - Deals the ops of a pass out to tasks ----*- C++ -*-===//
+//===- TaskSplitter.h - Distributes the ops of a pass to tasks --*- C++ -*-===//
 
 #ifndef HFTA_LIB_TRANSFORMS_TASKSPLITTER_H
 #define HFTA_LIB_TRANSFORMS_TASKSPLITTER_H
@@ -8,27 +8,28 @@
 
 namespace mlir::hfta {
 
-/// Nothing is gained by keeping the op's result; of a float that was rounded to
-/// a narrower type there is: its operand is larger.
+/// Whether nothing is gained by keeping the op's result. A float rounded to a
+/// narrower type is worth keeping: its operand is larger.
 bool isMovement(Operation *op);
 
-/// A few instructions an element, worth less than keeping the result.
+/// Whether the op has so few instructions per element that they are worth less
+/// than keeping the result.
 bool isCheap(Operation *op);
 
-/// What the backward needs of an op of its block's forward it finds as the op's
-/// `hfta.keep` says. Saved or spilled, the forward leaves it. What is to be
-/// computed again is computed by recompute.b, or by the backward itself where
-/// that is cheap; but for what is there anyway, because it crosses a cut or
-/// statistics take it. Where an op says nothing, the forward leaves what isn't
-/// cheap.
+/// Distributes ops to tasks. Values that the backward needs of its block's
+/// forward are available as the op's `hfta.keep` says. Saved or spilled, the
+/// forward leaves them. Values to be recomputed are recomputed by recompute.b,
+/// or by the backward itself where that is cheap; except for those that exist
+/// anyway, because they cross a cut or statistics use them. Without
+/// `hfta.keep`, the forward leaves all that isn't cheap.
 class TaskSplitter {
 public:
   TaskSplitter(TaskBuilder &tasks, const TaskTags &tags, int64_t blocks)
       : tasks(tasks), tags(tags), blocks(blocks), recomputed(blocks) {}
 
-  /// Clones the ops of `block`, in order, into new functions, one of each of
-  /// `parts` a block: forward.b, backward.b and so on; statistics.b and
-  /// recompute.b of blocks that have some alone. `block` is left as it was.
+  /// Clones the ops of `block`, in order, into new functions, one for each of
+  /// `parts` and each block: forward.b, backward.b and so on; statistics.b and
+  /// recompute.b only for blocks that have some. `block` is left as it was.
   void split(Block &block, ArrayRef<TaskPart> parts);
 
 private:
@@ -46,11 +47,12 @@ private:
   bool isKept(Operation *op, TaskTag into) const;
   void orderRecomputed(Block &block, Task &task);
   void eraseUnused();
-  /// Is the op made anew wherever its result is used?
+  /// Whether the op is repeated wherever its result is used.
   bool isLeaf(Operation *op) const;
-  /// Can it be made anew there?
+  /// Whether it can be repeated in that task.
   bool isLeafIn(Operation *op, TaskTag into) const;
-  /// The value in the task: defined there, recomputed, or read from a variable.
+  /// Returns the value in the task: defined there, recomputed, or read from a
+  /// variable.
   Value import(Value value, TaskTag into);
   void clone(Operation &op, IRMapping &mapping);
   bool shouldRecompute(Operation *op, TaskTag into) const;
@@ -59,7 +61,7 @@ private:
   bool canMoveIn(Operation *op, TaskTag into) const;
   bool isAtHand(Value value, TaskTag into) const;
   bool isAvailable(Value value, TaskTag into) const;
-  /// The variable that carries a value from its task to others.
+  /// Returns the variable that carries a value from its task to others.
   VariableOp carry(Value value, TaskTag into);
   VariableOp findCarried(Value value, TaskTag into) const;
   VariableOp declareCarried(Value value, TaskTag from, Role role);
@@ -69,15 +71,15 @@ private:
   TaskBuilder &tasks;
   const TaskTags &tags;
   int64_t blocks;
-  /// Of each block, whether some op of its forward is to be computed again.
+  /// For each block, whether some op of its forward is to be recomputed.
   std::vector<bool> recomputed;
-  std::vector<Task> all; ///< by part, then block; of some there is no function
+  std::vector<Task> all;       ///< by part, then block; some have no function
   DenseSet<StringRef> written; ///< variables that the step writes
   /// Variables and values that some task of a block reads.
   DenseSet<std::pair<StringRef, int64_t>> usedIn;
   DenseSet<std::pair<Value, int64_t>> present;
   DenseMap<Value, VariableOp> carried;
-  DenseMap<Value, VariableOp> again; ///< what recompute.b has for the backward
+  DenseMap<Value, VariableOp> again;     ///< from recompute.b to the backward
   DenseMap<Value, VariableOp> exchanged; ///< for the statistics' tasks
 };
 

@@ -1,4 +1,4 @@
-//===- TaskTags.cpp - Where ops of undivided functions go -----------------===//
+//===- TaskTags.cpp - The tasks of undivided functions' ops ---------------===//
 
 #include "TaskTags.h"
 
@@ -32,8 +32,8 @@ void hfta::removeTags(Operation *op) {
   op->removeAttr(kGradientOrderAttrName);
 }
 
-/// Whether a value may go from one task to another. Ops without operands are
-/// made anew wherever they are used.
+/// Whether a value may be passed from one task to another. Ops without operands
+/// are repeated wherever they are used.
 static bool followsOrder(Operation *from, TaskTag giver, TaskTag taker) {
   if (from->getNumOperands() == 0 || giver.part != taker.part)
     return true;
@@ -69,7 +69,7 @@ static LogicalResult verifyOrder(Operation &op, const TaskTags &tags) {
   return success();
 }
 
-/// The undivided function that ops of a part stand in; empty: none does.
+/// Returns the undivided function with ops of a part; empty: there is none.
 static StringRef getUndivided(TaskPart part) {
   switch (part) {
   case TaskPart::forward:
@@ -128,7 +128,7 @@ func::FuncOp hfta::findUndivided(ModuleOp module, StringRef part) {
   return {};
 }
 
-/// Keeps the names of the cuts between blocks that are still two.
+/// Keeps the names of the cuts whose blocks aren't merged.
 static void mergeCuts(ModuleOp module, ArrayRef<int64_t> mergedInto) {
   auto cuts = module->getAttrOfType<ArrayAttr>(HftaDialect::kCutsAttrName);
   if (!cuts)

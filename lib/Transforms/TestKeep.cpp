@@ -1,4 +1,4 @@
-//===- TestKeep.cpp - Has values kept at random, for tests ----------------===//
+//===- TestKeep.cpp - Keeps values at random, for tests -------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 #include "Hfta/Transforms/Passes.h"
@@ -29,7 +29,7 @@ struct TestKeepPass : hfta::impl::HftaTestKeepBase<TestKeepPass> {
     FailureOr<TaskTags> tags = readTags(training);
     if (failed(tags))
       return signalPassFailure();
-    // Its numbers are the standard's, on all machines.
+    // The standard defines its numbers, on all machines.
     std::mt19937 generator(static_cast<uint32_t>(seed));
     for (Operation &op : training.getBody().front().without_terminator()) {
       if (tags->lookup(&op).part != TaskPart::forward ||

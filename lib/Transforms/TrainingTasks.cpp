@@ -1,7 +1,7 @@
 //===- TrainingTasks.cpp - The training step of one micro-batch -----------===//
 //
-// Forward, backward and what keeps running statistics up are built in one
-// function, whose ops say which task they go to.
+// Forward, backward and the updates of running statistics are built in one
+// function, whose ops are tagged with the task that they go to.
 //===----------------------------------------------------------------------===//
 
 #include "Blocks.h"
@@ -53,7 +53,7 @@ private:
                                      ArrayRef<Value> wanted);
   void buildGradients();
   void buildLayers();
-  /// The ops from `first` on belong to the backward of `forward`.
+  /// Tags the ops from `first` on as belonging to the backward of `forward`.
   void tagBackward(Operation *forward, Block::iterator first,
                    TaskPart part = TaskPart::backward);
 
@@ -61,12 +61,13 @@ private:
   OpBuilder &builder;
   ModelOp model;
   func::FuncOp step;
-  /// This micro-batch's share of the batch's mean, or of the sum that a step
-  /// divides by the sum of its weights.
+  /// This micro-batch's share of the batch's mean loss, or of the sum that a
+  /// step divides by the sum of its weights.
   Value loss;
-  /// The same beside targets that are drawn, of a job that draws some.
+  /// The loss for targets that are drawn, in a job that draws some.
   Value sampledLoss;
-  /// The sum of this micro-batch's weights, where each divides by its own.
+  /// The sum of this micro-batch's weights, where each micro-batch divides by
+  /// its own.
   Value weightSum;
   int64_t blocks;
   TaskTags tags;
@@ -87,7 +88,7 @@ TrainingStep::bindInputs(func::FuncOp prepare, func::FuncOp forward,
         tasks.declare(PurposeAttr::get(tasks.getContext(), Purpose::field,
                                        getPortName(prepare, index, false)),
                       type);
-    // Those in use, and one that is on its way to the device meanwhile.
+    // The instances in use, and one that is being uploaded meanwhile.
     field.setInstances((job.allForwardsFirst ? job.microBatches : 1) + 1);
     raw.push_back(tasks.read(field));
   }
@@ -108,7 +109,8 @@ TrainingStep::bindInputs(func::FuncOp prepare, func::FuncOp forward,
   return fields;
 }
 
-/// Is this a constant of ones, also as a broadcast, cast or stack of such?
+/// Whether the value is a constant of ones, or a broadcast, cast or stack of
+/// such.
 static bool isAllOnes(Value value) {
   Operation *op = value.getDefiningOp();
   if (isa_and_nonnull<StackOp, BroadcastOp, CastOp>(op))
@@ -122,8 +124,8 @@ static bool isAllOnes(Value value) {
          elements.getSplatValue<APFloat>().convertToDouble() == 1.0;
 }
 
-/// What losses are divided by, here or once the last micro-batch's weights are
-/// known.
+/// Returns the divisor of losses, which is applied here or once the last
+/// micro-batch's weights are known.
 LossDivisor TrainingStep::getDivisor(Value weights) const {
   if (isAllOnes(weights))
     return LossDivisor::terms;
@@ -136,7 +138,7 @@ int64_t TrainingStep::countTerms(Value losses) const {
          tasks.getJob().microBatches;
 }
 
-/// This micro-batch's share of the mean, or of the sum.
+/// Builds this micro-batch's share of the mean, or of the sum.
 Value TrainingStep::buildLoss(Value losses, Value weights) {
   Location loc = losses.getLoc();
   LossDivisor divisor = getDivisor(weights);
@@ -153,13 +155,13 @@ Value TrainingStep::buildLoss(Value losses, Value weights) {
              : DivOp::create(builder, loc, sum, weightSum).getResult();
 }
 
-/// Tells layers what the loss was divided by, and keeps the sum of weights for
-/// those who need it.
+/// Records the loss' divisor for layers, and keeps the sum of weights for tasks
+/// that need it.
 void TrainingStep::describeLoss(const Objective &objective) {
   LossDivisor divisor = getDivisor(objective.weights);
   for (LayerLinks *links : {&layers, &sampledLayers})
     links->setLossDivisor(divisor, countTerms(objective.losses));
-  // A preconditioner goes back to the gradients of single losses.
+  // A preconditioner recovers the gradients of single losses.
   bool isKept = divisor == LossDivisor::undivided ||
                 (divisor == LossDivisor::weights &&
                  !tasks.getJob().preconditioner.empty());
@@ -208,9 +210,9 @@ void TrainingStep::tagBackward(Operation *forward, Block::iterator first,
     tags[&*op] = {part, tags.lookup(forward).block};
 }
 
-/// A parameter as it is stored and in the types that it is computed in. The
-/// gradient by each is taken where it is, so that no cast on the way back
-/// rounds it to what is stored.
+/// Returns a parameter as it is stored and in the types that it is computed in.
+/// The gradient with respect to each is taken separately, so that no cast on
+/// the way back rounds it to the stored type.
 static SmallVector<Value> getValuesInTypes(ReadOp read) {
   SmallVector<Value> values = {read};
   for (size_t index = 0; index < values.size(); ++index)
@@ -221,7 +223,7 @@ static SmallVector<Value> getValuesInTypes(ReadOp read) {
   return values;
 }
 
-/// Both in the wider one of their types.
+/// Adds gradients in the wider one of their types.
 Value TrainingStep::addGradients(Value first, Value other) {
   auto type = getWider(cast<FloatType>(getElementTypeOrSelf(first.getType())),
                        cast<FloatType>(getElementTypeOrSelf(other.getType())));
@@ -239,8 +241,8 @@ Value TrainingStep::addGradients(Value first, Value other) {
   return sum;
 }
 
-/// A second way back, from the loss beside drawn targets, to layers' output
-/// gradients. Parameters' gradients are only there for layers to be found by:
+/// Builds a second backward, from the loss for drawn targets to layers' output
+/// gradients. Parameters' gradients are built only so that layers are found:
 /// nothing keeps them.
 LogicalResult TrainingStep::buildSampledBackward(ArrayRef<TrainedLeaf> leaves,
                                                  ArrayRef<Value> wanted) {
@@ -257,7 +259,7 @@ LogicalResult TrainingStep::buildSampledBackward(ArrayRef<TrainedLeaf> leaves,
   return success();
 }
 
-/// The gradient by the loss, where it isn't one.
+/// Builds the gradient with respect to the loss, where it isn't one.
 Value TrainingStep::buildSeed() {
   if (tasks.getJob().lossScale.empty())
     return {};
@@ -288,7 +290,8 @@ LogicalResult TrainingStep::buildBackward() {
   };
   if (failed(buildReverseMode(builder, loss, wanted, found, take, buildSeed())))
     return failure();
-  // A variable may be read at several places: its gradient is their sum.
+  // A variable may be read at several places: its gradient is the sum over
+  // these.
   for (auto [leaf, value, gradient] : llvm::zip(leaves, wanted, found)) {
     if (!gradient)
       continue;
@@ -301,15 +304,15 @@ LogicalResult TrainingStep::buildBackward() {
       continue;
     }
     // Backwards run from the last block to the first: the sum belongs to the
-    // first block that adds to it.
+    // first block that adds to it, which runs last.
     known->second = addGradients(known->second, gradient);
   }
   return sampledLoss ? buildSampledBackward(leaves, wanted) : success();
 }
 
-/// Backwards run from the last block to the first. Where an op of a block comes
-/// before ops of earlier ones, a sum of gradients that it ends is of the
-/// earliest block that adds to it.
+/// Assigns blocks to sums of gradients, as backwards run from the last block to
+/// the first: where an op of a block comes before ops of earlier ones, a sum of
+/// gradients that it completes belongs to the earliest block that adds to it.
 void TrainingStep::orderBackward() {
   for (Operation &op : step.getBody().front()) {
     TaskTag &tag = tags[&op];
@@ -323,7 +326,8 @@ void TrainingStep::orderBackward() {
   }
 }
 
-/// Of what should be trained, the parameters that the loss doesn't depend on.
+/// Freezes the parameters that should be trained but that the loss doesn't
+/// depend on.
 void TrainingStep::freezeUnreached() {
   DenseSet<Operation *> reached;
   for (auto &[leaf, gradient] : gradients)
@@ -337,8 +341,8 @@ void TrainingStep::freezeUnreached() {
 // All
 //===----------------------------------------------------------------------===//
 
-/// As the model's ops say; where they say nothing and several workers add up
-/// gradients under the backward, into blocks for that.
+/// Cuts the forward into blocks as the model's ops say; without notes, and if
+/// several workers add up gradients during the backward, into blocks for that.
 void TrainingStep::cut() {
   Block &block = step.getBody().front();
   const Job &job = tasks.getJob();
@@ -351,8 +355,8 @@ void TrainingStep::cut() {
     tagSampled();
 }
 
-/// What serves the loss beside drawn targets alone runs with its backward, and
-/// as seldom.
+/// Tags ops that serve the loss for drawn targets alone: they run with its
+/// backward, in the same steps.
 void TrainingStep::tagSampled() {
   Block &block = step.getBody().front();
   for (Operation &op : llvm::reverse(block)) {
@@ -365,10 +369,11 @@ void TrainingStep::tagSampled() {
   }
 }
 
-/// Copies that are compiled alone may use a variable in several blocks: its
-/// gradient is whole after the first one's backward, which comes last. A
-/// preconditioner takes a weight's gradient and its bias' together: also where
-/// the bias is added behind a cut, it is of the weight's block.
+/// Finds the blocks of gradients. Copies that are compiled alone may use a
+/// variable in several blocks: its gradient is complete after the first one's
+/// backward, which comes last. A preconditioner uses a weight's gradient
+/// together with its bias': even where the bias is added after a cut, it has
+/// the weight's block.
 DenseMap<Operation *, int64_t> TrainingStep::findBlocksOfGradients() {
   DenseMap<Operation *, int64_t> blockOf;
   for (auto &[leaf, gradient] : gradients) {
@@ -385,9 +390,9 @@ DenseMap<Operation *, int64_t> TrainingStep::findBlocksOfGradients() {
   return blockOf;
 }
 
-/// Which blocks are computed again before their backward. Where blocks take
-/// turns, the last one's backward mostly follows its forward at once, and saves
-/// nothing by it.
+/// Finds which blocks are recomputed before their backward. Where blocks take
+/// turns, the last one's backward usually follows its forward at once, so
+/// recomputing it saves nothing.
 FailureOr<std::vector<bool>> TrainingStep::findRecomputed() {
   const Job &job = tasks.getJob();
   std::vector<bool> recomputed;
@@ -407,7 +412,7 @@ FailureOr<std::vector<bool>> TrainingStep::findRecomputed() {
   return recomputed;
 }
 
-/// Has whole blocks computed again.
+/// Notes that whole blocks are recomputed.
 LogicalResult TrainingStep::noteRecomputed() {
   FailureOr<std::vector<bool>> recomputed = findRecomputed();
   if (failed(recomputed))
@@ -443,7 +448,7 @@ LogicalResult TrainingStep::build() {
   return noteRecomputed();
 }
 
-/// Declares parameters' gradients, and adds up what micro-batches give.
+/// Declares parameters' gradients, and adds up those of micro-batches.
 void TrainingStep::buildGradients() {
   DenseMap<Operation *, int64_t> blockOf = findBlocksOfGradients();
   Type gradientType = tasks.getFloatType(tasks.getJob().precision.gradients);
@@ -453,7 +458,8 @@ void TrainingStep::buildGradients() {
     RankedTensorType type = variable.getTensorType();
     int64_t number = blockOf.lookup(variable);
     variable.setBlock(number);
-    // At once, so that what it is computed from needs no place any longer.
+    // The sum is updated at once, so that the memory of its operands can be
+    // freed.
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointAfterValue(gradient);
     Operation *last = &*std::prev(builder.getInsertionPoint());

@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The innermost block of commands around all of these.
+/// Finds the innermost block of commands around all of these.
 Block *TransferBuilder::findBlock(ArrayRef<Operation *> runs) {
   Block *block = runs.front()->getBlock();
   for (Operation *run : runs)
@@ -16,7 +16,7 @@ Block *TransferBuilder::findBlock(ArrayRef<Operation *> runs) {
   return block;
 }
 
-/// Whether a command uses what the schedule has to give a place.
+/// Whether a command uses a segment that the schedule has to give a place.
 bool TransferBuilder::usesArena(Operation *op) {
   auto isUsed = [&](int64_t number) { return isPlaced(number); };
   if (auto reduce = dyn_cast<AllReduceOp>(op))
@@ -29,7 +29,8 @@ bool TransferBuilder::usesArena(Operation *op) {
          llvm::any_of(task.getWrites(), isUsed);
 }
 
-/// Neighbouring sums, and what orders them with tasks, are one position.
+/// Adds a position. Neighbouring sums, and the events that order them with
+/// tasks, are one position.
 void TransferBuilder::addPosition(Operation *op) {
   if (!positions.empty() && (op == positions.back().op ||
                              !positions.back().last->isBeforeInBlock(op)))
@@ -85,16 +86,16 @@ RepeatOp TransferBuilder::findLoop(RepeatKind over) const {
   return {};
 }
 
-/// For how many instances of a segment there are places.
+/// Returns for how many instances of a segment there are places.
 int64_t TransferBuilder::countInstances(SegmentAttr segment) const {
   return findLoop(RepeatKind::micro_batches) ? 1 : segment.getInstances();
 }
 
-/// Whether what has this role lives on from call to call.
+/// Whether values of this role live on from call to call.
 static bool isState(Role role) { return !SegmentAttr::livesWithinStep(role); }
 
-/// What chooses steps for a task within a position; empty: nothing, or also
-/// those of which no copy is due.
+/// Returns the period that chooses the steps of a task within a position;
+/// empty: it runs in all steps, or also when no copy is due.
 static StringRef findPeriod(RunOp run, Operation *position) {
   for (Operation *op = run; op != position->getParentOp();
        op = op->getParentOp())
@@ -148,7 +149,7 @@ SmallVector<ArenaSegment> TransferBuilder::findSegments(int64_t copies) {
     segment.number = index;
     segment.bytes =
         attribute.getUnitBytes() * slabs * countInstances(attribute);
-    // In turns of several steps nothing comes or goes meanwhile.
+    // In turns of several steps nothing is fetched or evicted meanwhile.
     segment.isSpilled = attribute.getResidency() == Residency::spilled &&
                         schedule.getKind() != schedules::kTurnStep;
     segment.isState = isState(attribute.getRole());
@@ -157,7 +158,8 @@ SmallVector<ArenaSegment> TransferBuilder::findSegments(int64_t copies) {
     segment.initial = SegmentAttr::isSummed(attribute.getRole())
                           ? Contents::zeros
                           : Contents::undefined;
-    // What lives within a call is stored where something was before.
+    // A value that lives within a call is in the store only if an earlier use
+    // in the same call has written it, so all uses must be in the same steps.
     StringRef first = segment.uses.front().period;
     auto isAsFirst = [&](const ArenaUse &use) { return use.period == first; };
     if (!segment.isState && !llvm::all_of(segment.uses, isAsFirst))
@@ -172,9 +174,9 @@ SmallVector<ArenaSegment> TransferBuilder::findSegments(int64_t copies) {
 // Commands
 //===----------------------------------------------------------------------===//
 
-/// Those that had some of the window's place before, or have the same segment's
-/// bytes on their way to the store. Of windows that end behind this one's begin
-/// they are those of the round before.
+/// Finds the windows that had some of this window's place before, or whose
+/// eviction writes the same segment's bytes to the store. Windows that end
+/// after this one's begin are those of the round before.
 TransferBuilder::Needs TransferBuilder::findNeeds(const ArenaPlan &plan,
                                                   size_t number) {
   const ArenaWindow &window = plan.windows[number];
@@ -197,7 +199,7 @@ TransferBuilder::Needs TransferBuilder::findNeeds(const ArenaPlan &plan,
   return needs;
 }
 
-/// Numbers the events that something awaits.
+/// Numbers the events that some queue awaits.
 void TransferBuilder::findEvents(const ArenaPlan &plan) {
   auto add = [&](std::map<int64_t, int64_t> &events, int64_t key) {
     if (key >= 0)
@@ -217,7 +219,8 @@ void TransferBuilder::findEvents(const ArenaPlan &plan) {
   }
 }
 
-/// Where a period is given, in steps that are due for some copy.
+/// Builds commands: where a period is given, for steps in which some copy is
+/// due.
 void TransferBuilder::inStepsOf(StringRef period,
                                 llvm::function_ref<void()> body) {
   if (period.empty())
@@ -229,7 +232,7 @@ void TransferBuilder::inStepsOf(StringRef period,
   body();
 }
 
-/// Gives a window its place, in front of the position at which it begins.
+/// Gives a window its place, before the position at which it begins.
 void TransferBuilder::begin(const ArenaPlan &plan, size_t number) {
   const ArenaWindow &window = plan.windows[number];
   const Needs &own = needs[number];
@@ -252,7 +255,7 @@ void TransferBuilder::begin(const ArenaPlan &plan, size_t number) {
   });
 }
 
-/// Takes a window its place, behind the last position that uses it.
+/// Frees a window's place, after the last position that uses it.
 void TransferBuilder::end(const ArenaPlan &plan, size_t order) {
   const ArenaWindow &window = plan.windows[byEnd[order]];
   auto event = evictEvents.find(static_cast<int64_t>(order));
@@ -265,12 +268,13 @@ void TransferBuilder::end(const ArenaPlan &plan, size_t order) {
     DropOp::create(builder, schedule.getLoc(), window.segment, /*ahead=*/0,
                    /*device=*/0, queues::kTasks);
   });
-  // In all steps: who awaits it awaits what the queue has done before, too.
+  // The event is recorded in all steps: a queue that awaits it also awaits the
+  // earlier commands of this one.
   if (event != evictEvents.end())
     record(event->second, evictions);
 }
 
-/// What ends behind a position.
+/// Ends the windows that end after a position.
 void TransferBuilder::finishPosition(const ArenaPlan &plan, int64_t position) {
   if (doneEvents.count(position))
     record(doneEvents.at(position), queues::kTasks);

@@ -1,10 +1,11 @@
 //===- TransferBuilder.h - Transfers between a schedule's tasks -*- C++ -*-===//
 //
-// Of a schedule the tasks that use segments which have no memory of their own,
-// and what adds up groups' sums in them, are positions in a row; the arena's
-// plan says in which windows of positions a segment lies where. Fetches from
-// the store go through one queue, evictions through another one, so that tasks
-// go on meanwhile; events order them with the tasks and with each other.
+// The tasks of a schedule that use segments without memory of their own, and
+// the commands that add up groups' sums in such segments, are positions in a
+// row; the arena's plan says in which windows of positions a segment lies
+// where. Fetches from the store go through one queue, evictions through another
+// one, so that tasks go on meanwhile; events order them with the tasks and with
+// each other.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_TRANSFORMS_TRANSFERBUILDER_H
@@ -18,7 +19,7 @@
 
 namespace mlir::hfta {
 
-/// Puts the transfers of one schedule between its commands.
+/// Inserts the transfers of one schedule between its commands.
 class TransferBuilder {
 public:
   TransferBuilder(ScheduleOp schedule, int64_t firstEvent, int64_t queue)
@@ -27,33 +28,35 @@ public:
         builder(schedule.getContext()), nextEvent(firstEvent), fetches(queue),
         evictions(queue + 1) {}
 
-  /// Whether some task uses what isn't resident.
+  /// Finds the positions. Returns whether some task uses a segment that isn't
+  /// resident.
   bool findPositions();
-  /// What repeats all positions in this way, if something does.
+  /// Finds the loop of this kind around all positions, if there is one.
   RepeatOp findLoop(RepeatKind over) const;
-  /// What the arena holds for the tasks, of turns of so many copies.
+  /// Finds the segments in the arena that the tasks use, in turns of `copies`
+  /// copies.
   SmallVector<ArenaSegment> findSegments(int64_t copies);
   void build(const ArenaPlan &plan);
-  /// Of the program's step, which all copies go through.
+  /// Whether this is the program's step, which all copies run.
   bool isStep() const {
     return ScheduleOp(schedule).getKind() == schedules::kStep;
   }
   int64_t getStage() const {
     return static_cast<int64_t>(ScheduleOp(schedule).getStage());
   }
-  /// The task at a position, or the first of several.
+  /// Returns the name of the task at a position, or of the first of several.
   std::string getTaskName(int64_t position);
 
 private:
-  /// What runs at one position, with the commands beside it that tasks' queue
-  /// waits for: transfers come before, or behind, all of it.
+  /// The commands at one position, with those next to it that the tasks' queue
+  /// waits for: transfers come before, or after, all of them.
   struct Position {
     Operation *op, *first, *last;
   };
-  /// What a queue must await before it may touch a window's place.
+  /// The commands that a queue must await before it may touch a window's place.
   struct Needs {
-    /// The last position, or eviction, of this round and of the one before: the
-    /// commands stand in a loop.
+    /// The last position, or eviction, of this round and of the one before, as
+    /// the commands are in a loop.
     int64_t position = -1, lastPosition = -1;
     int64_t eviction = -1, lastEviction = -1;
   };
@@ -91,12 +94,13 @@ private:
   OpBuilder builder;
   int64_t nextEvent, fetches, evictions;
   SmallVector<Position> positions;
-  /// Of positions that are done, of windows by their numbers that are fetched,
+  /// Events of positions that are done, of windows by number that are fetched,
   /// of windows by their order in `byEnd` that are evicted.
   std::map<int64_t, int64_t> doneEvents, fetchEvents, evictEvents;
-  /// Windows by the end of their use: the order in which they are evicted.
+  /// Windows by the end of their use, which is the order in which they are
+  /// evicted.
   SmallVector<size_t> byEnd;
-  SmallVector<Needs> needs; ///< of windows
+  SmallVector<Needs> needs; ///< by window
 };
 
 } // namespace mlir::hfta

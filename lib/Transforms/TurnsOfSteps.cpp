@@ -1,4 +1,4 @@
-//===- TurnsOfSteps.cpp - Copies that go through several steps ------------===//
+//===- TurnsOfSteps.cpp - Turns of copies over several steps --------------===//
 
 #include "TurnsOfSteps.h"
 
@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Whether it is in the store when no schedule runs.
+/// Whether the segment is in the store when no schedule runs.
 static bool isSpilledState(SegmentAttr segment) {
   return segment.getResidency() == Residency::spilled &&
          !SegmentAttr::livesWithinStep(segment.getRole());
@@ -18,7 +18,7 @@ bool hfta::liesThroughout(ScheduleOp schedule, SegmentAttr segment) {
   return schedule.getKind() == schedules::kTurnStep && isSpilledState(segment);
 }
 
-/// The bytes of the arena that a fetch gives a segment.
+/// Returns the bytes of the arena that a fetch gives a segment.
 static std::pair<int64_t, int64_t> getRange(FetchOp fetch) {
   auto begin = static_cast<int64_t>(fetch.getAddress());
   int64_t bytes = fetch.findInstanceBytes().value_or(0) *
@@ -26,7 +26,7 @@ static std::pair<int64_t, int64_t> getRange(FetchOp fetch) {
   return {begin, begin + bytes};
 }
 
-/// Both turns' copies are there at a time.
+/// Checks that the copies of two turns can be in the arena at the same time.
 static LogicalResult verifyPlaces(ScheduleOp begin, ScheduleOp beside) {
   for (auto next : beside.getOps<RepeatOp>())
     for (auto fetch : next.getOps<FetchOp>())
@@ -66,8 +66,8 @@ FailureOr<SmallVector<ScheduleOp>> hfta::findTurns(ScheduleOp schedule) {
   return turns;
 }
 
-/// Whether all that a step does, it does for any copies, and alike in each
-/// step, on one rank.
+/// Whether a step treats all copies alike, is the same in each step, and runs
+/// on one rank alone.
 static bool isForAnyCopies(ScheduleOp step) {
   bool takesTurns = false;
   WalkResult result = step.walk([&](Operation *op) {
@@ -121,7 +121,7 @@ void TurnsOfSteps::findSegments() {
   }
 }
 
-/// In the arena, all instances.
+/// Counts the bytes in the arena, for all instances.
 int64_t TurnsOfSteps::countBytes(int64_t number, int64_t copies) const {
   SegmentAttr segment = getSegment(number);
   int64_t slabs = segment.getCopyBytes() > 0 ? copies : 1;
@@ -132,8 +132,8 @@ int64_t TurnsOfSteps::countCopies(int64_t bytes) const {
   int64_t most = std::min((bytes - sharedBytes) / copyBytes, allCopies);
   if (most < 1)
     return 0;
-  // A thread computes whole copies. One that is left over is shared out kernel
-  // by kernel, which takes longer than a turn with less in it.
+  // A thread computes whole copies. A copy that is left over is divided among
+  // threads kernel by kernel, which takes longer than a turn of fewer copies.
   int64_t unit = threads;
   while (unit > most)
     unit /= 2;

@@ -14,12 +14,12 @@ using namespace mlir::hfta;
 // init
 //===----------------------------------------------------------------------===//
 
-/// What an initial value is computed in, before it is stored.
+/// Returns the type in which an initial value is computed before it is stored.
 static FloatType getDrawnType(VariableOp variable) {
   return atLeastF32(cast<FloatType>(variable.getTensorType().getElementType()));
 }
 
-/// Uniform numbers from the copy's seed, keyed by the variable's name.
+/// Draws uniform numbers from the copy's seed, keyed by the variable's name.
 static Value draw(TaskBuilder &tasks, VariableOp variable, StringRef suffix) {
   OpBuilder &builder = tasks.getBuilder();
   RankedTensorType type = variable.getTensorType();
@@ -47,7 +47,7 @@ static Value drawUniform(TaskBuilder &tasks, VariableOp variable,
       tasks.splat(type.getShape(), getDrawnType(variable), low));
 }
 
-/// Box and Muller's transform: sqrt(-2 log(1 - u)) cos(2 pi v).
+/// Draws by Box and Muller's transform: sqrt(-2 log(1 - u)) cos(2 pi v).
 static Value drawNormal(TaskBuilder &tasks, VariableOp variable,
                         NormalAttr parameters) {
   OpBuilder &builder = tasks.getBuilder();
@@ -72,14 +72,14 @@ static Value drawNormal(TaskBuilder &tasks, VariableOp variable,
                        splat(parameters.getMean().getValueAsDouble()));
 }
 
-/// The block whose task initialises a variable: what belongs to none goes to
-/// the first.
+/// Returns the block whose task initializes a variable: the first, for
+/// variables of none.
 static int64_t getInitBlock(VariableOp variable) {
   return std::max<int64_t>(static_cast<int64_t>(variable.getBlock()), 0);
 }
 
-/// Moves elements from the variable to a constant one, read where init copies
-/// them. Equal elements for all copies are stored once.
+/// Moves elements from the variable to a constant one, from which init copies
+/// them. Elements that are equal for all copies are stored once.
 static Value readInitialElements(TaskBuilder &tasks, VariableOp variable,
                                  ElementsAttr elements) {
   RankedTensorType type = variable.getTensorType();
@@ -115,8 +115,9 @@ static Value getInitialValue(TaskBuilder &tasks, VariableOp variable) {
   return tasks.splat(type.getShape(), type.getElementType(), 0.0);
 }
 
-/// Gradients and optimizer state begin as the zeros that new memory holds: a
-/// program that only infers never touches theirs.
+/// Whether init writes the variable. Gradients and optimizer state begin as the
+/// zeros that new memory holds: a program that only infers never touches
+/// theirs.
 static bool isWrittenByInit(VariableOp variable) {
   switch (variable.getRole()) {
   case Role::parameter:
@@ -157,7 +158,7 @@ static VariableOp getGradient(TaskBuilder &tasks, VariableOp variable) {
 }
 
 namespace {
-/// Reads every scalar of a task once, so that what is computed from it is
+/// Reads every scalar of a task once, so that values computed from it are
 /// computed once for all parameters.
 class ScalarReads {
 public:
@@ -180,7 +181,7 @@ private:
 
 } // namespace
 
-/// The gradient of the step's mean loss.
+/// Reads the gradient of the step's mean loss.
 static Value readGradient(TaskBuilder &tasks, const TrainedLeaf &leaf,
                           ScalarReads &scalars, Type elementType) {
   VariableOp variable = getGradient(tasks, leaf.variable);
@@ -201,7 +202,7 @@ static void buildNorm(TaskBuilder &tasks, const TrainedLeaf &leaf,
   Type f64 = builder.getF64Type();
   Value gradient = readGradient(tasks, leaf, scalars, f64);
   Value square = MulOp::create(builder, variable.getLoc(), gradient, gradient);
-  // One value a copy, also where copies have variables of their own.
+  // There is one value per copy, even where copies have variables of their own.
   VariableOp norm = tasks.getVariables().lookupOf(variable, Purpose::norm);
   if (!norm)
     norm = tasks.declare(
@@ -256,8 +257,8 @@ private:
           FloatAttr::get(element, state.initial).getValue()));
     return declared;
   }
-  /// Writes what the step makes of a variable, as it stores it. A step that a
-  /// copy doesn't take, for its gradients have overflowed, leaves it.
+  /// Writes a variable's new value, in its stored type. A step that a copy
+  /// doesn't take, because its gradients have overflowed, leaves the old one.
   void change(VariableOp changed, Value value) {
     RankedTensorType type = changed.getTensorType();
     Value next = tasks.castTo(value, type.getElementType());
@@ -279,7 +280,7 @@ private:
         tasks.getVariables().lookup(Purpose::hyper_parameter, name), leaf.copy);
   }
 
-  /// As the optimizer's record says.
+  /// Updates the parameter as the optimizer's record says.
   void updateParameter() {
     const Job &job = tasks.getJob();
     const OptimizerInfo &optimizer = *findOptimizer(job.optimizer);
@@ -307,14 +308,14 @@ private:
   const TrainedLeaf &leaf;
   ScalarReads &scalars;
   VariableOp variable;
-  /// The type of the parameter in memory, and the one that its step is computed
-  /// in: none of what is read is rounded.
+  /// The type of the parameter in memory, and the type in which its step is
+  /// computed: none of the operands is rounded.
   FloatType stored, computed;
   Value parameter, gradient;
 };
 } // namespace
 
-/// PyTorch's clip_grad_norm_: limit / (norm of all gradients + 1e-6), at
+/// Builds PyTorch's clip_grad_norm_: limit / (norm of all gradients + 1e-6), at
 /// most 1. NaN stays NaN; without a limit, which is infinity, even gradients
 /// whose norm overflows are left alone.
 static Expression buildClip(TaskBuilder &tasks, const Expression &squares) {
@@ -328,7 +329,7 @@ static Expression buildClip(TaskBuilder &tasks, const Expression &squares) {
   return limit.compare(ComparePredicate::equal, kNone).select(1.0, scale);
 }
 
-/// Squares are added in the order of the parameters.
+/// Builds the clip. Squares are added in the order of the parameters.
 void hfta::buildClipTask(TaskBuilder &tasks) {
   tasks.startTask(parts::kClip, -1);
   OpBuilder &builder = tasks.getBuilder();
@@ -352,7 +353,7 @@ void hfta::buildClipTask(TaskBuilder &tasks) {
   tasks.write(scale, tasks.getVariables().lookup(Purpose::clip_scale));
 }
 
-/// The mean loss, where tasks add up the sums of losses and weights.
+/// Builds the mean loss, where tasks add up the sums of losses and weights.
 void hfta::buildReportTask(TaskBuilder &tasks) {
   if (!tasks.getVariables().lookup(Purpose::loss_weight))
     return;

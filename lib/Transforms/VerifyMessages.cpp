@@ -1,10 +1,10 @@
-//===- VerifyMessages.cpp - Workers' messages pair, and end ---------------===//
+//===- VerifyMessages.cpp - Checks messages for deadlocks -----------------===//
 //
-// Transports buffer small messages and so hide a wrong order, which then stops
+// Transports buffer small messages and so hide a wrong order, which then blocks
 // a larger model, or another network. Here nothing is buffered: a send ends
-// when its receive is there, and a queue does one thing at a time. What ends
-// here ends on every transport that orders no more than queues and pairs of
-// workers do, where queues hold what they are given.
+// when its receive has begun, and a queue does one thing at a time. Schedules
+// that end here end on every transport that orders no more than queues and
+// pairs of workers do, where queues hold the commands that they are given.
 //===----------------------------------------------------------------------===//
 
 #include "VerifyMessages.h"
@@ -19,13 +19,13 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// What a queue does that it may have to wait for.
+/// A command of a queue that may have to wait.
 struct Step {
   enum Kind { record, await, send, receive, meet } kind;
   Operation *op;
-  int64_t number = 0;      ///< event; worker that a message is to or from
+  int64_t number = 0;      ///< an event; or the other worker of a message
   int64_t count = 0;       ///< await: how often the event must have happened
-  int64_t microBatch = -1; ///< of a message; -1: of none
+  int64_t microBatch = -1; ///< a message's; -1: none
 };
 
 struct Queue {
@@ -79,7 +79,7 @@ private:
   std::map<int64_t, int64_t> recorded;
 };
 
-/// All workers of a call.
+/// All workers that take part in a call.
 class Team {
 public:
   Team(const Job &job, int64_t microBatches, const std::set<StringRef> &idle) {
@@ -108,7 +108,7 @@ private:
   LogicalResult checkAllDone();
 
   std::vector<Worker> workers;
-  SmallVector<int64_t> firsts; ///< of each stage, and past the last
+  SmallVector<int64_t> firsts; ///< first worker of each stage; and the end
 };
 
 } // namespace
@@ -117,8 +117,9 @@ private:
 // One worker
 //===----------------------------------------------------------------------===//
 
-/// A micro-batch's is that worker's of the other stage which has it too. Others
-/// go from replica i mod r of r to replica i, all of them.
+/// Adds a message. A micro-batch's is exchanged with the worker of the other
+/// stage that has the same one. Other messages go from replica i mod r, of r,
+/// to replica i, for all replicas.
 void Worker::addMessage(Step::Kind kind, Operation *op, int64_t queue,
                         int64_t other, int64_t ahead) {
   int64_t first = 0;
@@ -184,7 +185,7 @@ LogicalResult Worker::visit(Operation *command) {
 }
 
 //===----------------------------------------------------------------------===//
-// All of them
+// All workers
 //===----------------------------------------------------------------------===//
 
 static PlaceAttr getPlace(Operation *op) {
@@ -207,8 +208,8 @@ static std::string describeMessage(const Step &step) {
   return text;
 }
 
-/// Messages of one segment, which are all of it, pair in their order between
-/// two workers.
+/// Pairs messages of one segment, which are always whole, in their order
+/// between two workers.
 FailureOr<bool> Team::sendTo(int64_t worker, Queue &queue) {
   const Step &sent = *queue.getHead();
   Worker &peer = workers[sent.number];
@@ -228,7 +229,7 @@ FailureOr<bool> Team::sendTo(int64_t worker, Queue &queue) {
   return false;
 }
 
-/// Replicas of a stage meet in the order of these commands.
+/// Lets the replicas of a stage meet at these commands, in their order.
 bool Team::meet(int64_t worker, int64_t number) {
   const auto *end = llvm::upper_bound(firsts, worker);
   auto replicas = llvm::seq(*(end - 1), *end);
@@ -244,7 +245,7 @@ bool Team::meet(int64_t worker, int64_t number) {
   return true;
 }
 
-/// Does what a queue can do now; whether that is anything.
+/// Does what a queue can do now; returns whether it did anything.
 FailureOr<bool> Team::advance(int64_t worker, Queue &queue) {
   bool hasAdvanced = false;
   while (const Step *head = queue.getHead()) {
@@ -270,7 +271,7 @@ FailureOr<bool> Team::advance(int64_t worker, Queue &queue) {
         break;
       hasAdvanced = true;
       continue;
-    } else { // a receive: whoever sends does both
+    } else { // a receive: the sender completes both
       break;
     }
     ++queue.done;
@@ -279,8 +280,7 @@ FailureOr<bool> Team::advance(int64_t worker, Queue &queue) {
   return hasAdvanced;
 }
 
-/// Whether a worker that a message is from, or to, has it still to give, or to
-/// receive.
+/// Whether the other worker of a message still has to send, or to receive it.
 bool Team::isExpected(int64_t worker, const Step &message) const {
   auto counterpart = message.kind == Step::send ? Step::receive : Step::send;
   return llvm::any_of(workers[message.number].queues, [&](const auto &entry) {
@@ -295,8 +295,8 @@ bool Team::isExpected(int64_t worker, const Step &message) const {
   });
 }
 
-/// Tells of a message without a counterpart, for which others may wait; else of
-/// the first, where all wait in a circle.
+/// Reports a message without a counterpart, for which others may wait; else the
+/// first one, where all wait in a cycle.
 LogicalResult Team::checkAllDone() {
   std::optional<std::pair<int64_t, Step>> found;
   bool isCause = false;
@@ -339,8 +339,8 @@ LogicalResult Team::run() {
   return checkAllDone();
 }
 
-/// Whatever periods may not have come round together: each set of those by
-/// which a schedule chooses copies.
+/// Returns the sets of periods that may not be due: subsets of those by which a
+/// schedule chooses copies.
 static std::vector<std::set<StringRef>>
 listIdle(ArrayRef<ScheduleOp> schedules) {
   std::set<StringRef> periods;
@@ -371,7 +371,7 @@ LogicalResult hfta::verifyMessages(ModuleOp module, const Job &job) {
     if (static_cast<int64_t>(ofStages.size()) != job.getStageCount())
       return ofStages.front().emitOpError("is there for ")
              << ofStages.size() << " of " << job.getStageCount() << " stages";
-    // An evaluation's last batch may be less than full.
+    // An evaluation's last batch may be smaller.
     SmallVector<int64_t> counts = {job.microBatches};
     if (kind == schedules::kEvaluate && job.microBatches > 1)
       counts.append({1, job.microBatches - 1});

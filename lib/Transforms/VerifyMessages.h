@@ -1,4 +1,4 @@
-//===- VerifyMessages.h - Workers' messages pair, and end -------*- C++ -*-===//
+//===- VerifyMessages.h - Checks messages for deadlocks ---------*- C++ -*-===//
 
 #ifndef HFTA_LIB_TRANSFORMS_VERIFYMESSAGES_H
 #define HFTA_LIB_TRANSFORMS_VERIFYMESSAGES_H
@@ -7,10 +7,10 @@
 
 namespace mlir::hfta {
 
-/// Runs the schedules of all stages' workers side by side, with messages that
-/// begin only when both sides are there, one at a time a queue. Diagnoses a
-/// message that has no counterpart, or another one than it, and workers that
-/// wait for each other for ever. Nothing of a job of one stage.
+/// Simulates the schedules of all stages' workers side by side, with messages
+/// that begin only when both sides are ready, one at a time per queue.
+/// Diagnoses a message without a counterpart, or with a different one, and
+/// deadlocks. Does nothing for a job of one stage.
 LogicalResult verifyMessages(ModuleOp module, const Job &job);
 
 } // namespace mlir::hfta

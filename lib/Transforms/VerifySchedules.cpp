@@ -1,4 +1,4 @@
-//===- VerifySchedules.cpp - Commands find what they are to use -----------===//
+//===- VerifySchedules.cpp - Checks what each command finds ---------------===//
 
 #include "ArenaContents.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
@@ -24,12 +24,12 @@ using namespace mlir::hfta;
 namespace {
 
 /// Follows several calls of one schedule, command by command in the host's
-/// order. After each call the host waits until all is done; before it, only
-/// `initialize` finds something under way.
+/// order. After each call the host waits until all is done; before it, nothing
+/// is in flight, except at `initialize`.
 class ScheduleWalk : public ScheduleTraversal {
 public:
-  /// On one of the ranks that share the stage's replicas. `offered`: the host
-  /// offers each call the next one's batch.
+  /// Follows one of the ranks that share the stage's replicas. `offered`: the
+  /// host offers each call the next one's batch.
   ScheduleWalk(ModuleOp module, const Job &job, int64_t stage, StageRank rank,
                bool offered)
       : ScheduleTraversal(rank, {}, 0), job(job), stage(stage), symbols(module),
@@ -103,7 +103,7 @@ private:
     return {Space::segment, number, getInstance(number), 0,
             cast<SegmentAttr>(segments[number]).getBytes()};
   }
-  /// With all copies' places.
+  /// Returns the range of a place, for all copies.
   std::optional<CommandRange> getRange(PlaceAttr place, int64_t bytes,
                                        int64_t ahead) const {
     if (place.getSpace() != Space::segment && place.getSpace() != Space::host)
@@ -121,29 +121,30 @@ private:
   SymbolTable symbols;
   ArrayAttr segments;
   bool offered;
-  /// Micro-batches of a call that the one before it has brought, and that it
-  /// brings of the next one.
+  /// The micro-batches of a call that the one before has uploaded, and those of
+  /// the next one that it uploads.
   int64_t held = 0, coming = 0;
   ScheduleClocks clocks;
   /// Queues that the host no longer waits for: the next turn of several steps
-  /// begins while these still write the last one's.
+  /// begins while these still write the last one's data.
   std::set<Queue> goingOn;
-  /// For which micro-batches, by place, a command of an order has run a task.
+  /// The micro-batches, by place, for which a command of an order has run a
+  /// task.
   std::map<Operation *, std::set<int64_t>> placesOf;
   ScheduleContents contents;
   ArenaContents arena;
-  /// The queue that has exchanged something with other ranks last, and when.
+  /// The queue that last exchanged something with other ranks, and when.
   std::optional<ScheduleClocks::Time> lastExchange;
-  /// The same of messages of a segment: whether they are sent, the other stage,
-  /// and the segment.
+  /// The last time of messages of a segment, by whether they are sent, the
+  /// other stage, and the segment.
   std::map<std::tuple<bool, int64_t, int64_t>, ScheduleClocks::Time>
       lastMessages;
 };
 
 } // namespace
 
-/// As many as it takes for places and events to come back to where they were;
-/// orders list all.
+/// Returns how many micro-batches to follow: as many as it takes for places and
+/// events to repeat; orders list all.
 int64_t ScheduleWalk::countMicroBatches() const {
   int64_t most = 1;
   for (auto segment : segments.getAsRange<SegmentAttr>())
@@ -152,15 +153,15 @@ int64_t ScheduleWalk::countMicroBatches() const {
                                  : std::min(job.microBatches, 2 * most + 2);
 }
 
-/// The first call's batch isn't there, the second one's may be, and in the
-/// third one it may come to where the first one's was. In the fourth one all
-/// copies have one turn, so that nothing waits for what a second one does. An
-/// evaluation's batch may have fewer micro-batches, or none; of few, a rank has
-/// none.
+/// Lists the calls to follow. The first call's batch isn't uploaded yet, the
+/// second one's may be, and the third one's may be in the place of the first
+/// one's. In the fourth call all copies have one turn, so that nothing waits
+/// for commands of a second one. An evaluation's batch may have fewer
+/// micro-batches, or none; if there are few, a rank has none.
 SmallVector<ScheduleWalk::Call>
 ScheduleWalk::listCalls(ScheduleOp schedule) const {
   int64_t all = countMicroBatches();
-  // What only moves has no micro-batches.
+  // A schedule that only moves data has no micro-batches.
   if (llvm::is_contained(schedules::kOfTurn, schedule.getKind()) &&
       schedule.getKind() != schedules::kTurnStep)
     return {Call{/*microBatches=*/0, /*turns=*/1}};
@@ -187,7 +188,7 @@ bool ScheduleWalk::isRunInCall(RunOp run) const {
   return true;
 }
 
-/// Ranks meet in the order of these commands, which must be the same on each.
+/// Checks that ranks meet at these commands in the same order.
 LogicalResult ScheduleWalk::exchange(Operation *op, Queue queue) {
   if (lastExchange && !clocks.isKnown(queue, *lastExchange))
     return op->emitOpError("exchanges with other ranks while ")
@@ -196,7 +197,7 @@ LogicalResult ScheduleWalk::exchange(Operation *op, Queue queue) {
   return success();
 }
 
-/// What workers give each other of one segment pairs in its order.
+/// Checks that messages of one segment between two workers stay in order.
 LogicalResult ScheduleWalk::keepMessagesInOrder(Operation *op, Queue queue,
                                                 int64_t stage,
                                                 int64_t segment) {
@@ -225,7 +226,8 @@ LogicalResult ScheduleWalk::followRun(RunOp run) {
   return contents.run(run, task, now);
 }
 
-/// An order does what it does for each of the worker's micro-batches.
+/// Checks that an order does its actions for each of the worker's
+/// micro-batches.
 LogicalResult ScheduleWalk::checkActions(ScheduleOp schedule) {
   WalkResult result = schedule.walk([&](RunOp run) {
     if (!run->getParentOfType<CaseOp>() || !isRunInCall(run) ||
@@ -245,7 +247,7 @@ LogicalResult ScheduleWalk::followTransfer(TransferOp transfer) {
   bool isField = transfer.getFrom().getSpace() == Space::field;
   if (isField && of < held)
     return success();
-  // Of a batch that is offered, the first one alone.
+  // Only the first micro-batch of an offered batch is uploaded.
   bool isPast =
       isField ? of > count || (of == count && !offered) : isPastLast(ahead);
   if (isPast)
@@ -264,7 +266,7 @@ LogicalResult ScheduleWalk::followTransfer(TransferOp transfer) {
   return contents.transfer(transfer, now);
 }
 
-/// A range of all instances of a segment, each read or written.
+/// Notes the access of a range in all instances of a segment.
 LogicalResult
 ScheduleWalk::touchAll(Operation *op, Queue queue, PlaceAttr place,
                        int64_t bytes,
@@ -278,7 +280,8 @@ ScheduleWalk::touchAll(Operation *op, Queue queue, PlaceAttr place,
   return success();
 }
 
-/// The rank sends its own micro-batches' and receives the others'.
+/// Notes that the rank sends its own micro-batches' data and receives the
+/// others'.
 LogicalResult ScheduleWalk::followAllGather(AllGatherOp gather) {
   Queue queue = clocks.start(gather);
   auto isReceived = [&](int64_t number) {
@@ -306,7 +309,7 @@ LogicalResult ScheduleWalk::followAllReduce(AllReduceOp reduce) {
   return contents.addUp(reduce);
 }
 
-/// All instances, where they are now.
+/// Notes the accesses of all instances, at their current places.
 LogicalResult ScheduleWalk::addUpInArena(AllReduceOp reduce, Queue queue) {
   int64_t number = reduce.getAt().getNumber();
   auto segment = cast<SegmentAttr>(segments[number]);
@@ -323,7 +326,7 @@ LogicalResult ScheduleWalk::addUpInArena(AllReduceOp reduce, Queue queue) {
   return success();
 }
 
-/// Ranks without a part in it go on.
+/// Notes a broadcast, unless the rank takes no part in it.
 LogicalResult ScheduleWalk::followBroadcast(BroadcastBytesOp broadcast) {
   bool receives = rank.findSource(broadcast).has_value();
   if (!receives && !rank.gives(broadcast))
@@ -347,8 +350,8 @@ LogicalResult ScheduleWalk::followTakeGroup(TakeGroupOp take) {
   return contents.takeGroup(take);
 }
 
-/// The micro-batch's, or all where no micro-batch is current; none past the
-/// last one.
+/// Returns the micro-batch's instances, or all where no micro-batch is current;
+/// none past the last one.
 template <typename OpTy>
 SmallVector<int64_t> ScheduleWalk::findInstances(OpTy move) const {
   auto ahead = static_cast<int64_t>(move.getAhead());
@@ -361,7 +364,7 @@ SmallVector<int64_t> ScheduleWalk::findInstances(OpTy move) const {
       0, cast<SegmentAttr>(segments[number]).getInstances()));
 }
 
-/// Between an instance's place and the store.
+/// Notes a transfer between an instance's place and the store.
 LogicalResult ScheduleWalk::move(Operation *op, Queue queue,
                                  ArenaContents::Place place, bool isFetch) {
   auto [begin, end] = *arena.find(place);
@@ -399,7 +402,7 @@ LogicalResult ScheduleWalk::followEvict(EvictOp evict) {
   return success();
 }
 
-/// Where the segment is now.
+/// Notes the access of a segment at its current place.
 LogicalResult ScheduleWalk::useSegment(RunOp run, Queue queue, int64_t number,
                                        bool isWrite) {
   if (arena.isResident(number))
@@ -448,8 +451,8 @@ void ScheduleWalk::followAwait(AwaitOp await) {
     clocks.await(await, *event);
 }
 
-/// Whether the runtime gives a segment's memory what it holds at first. What a
-/// task writes before another one reads it begins as it is.
+/// Whether the runtime initializes a segment's memory. Memory that a task
+/// writes before another one reads it isn't initialized.
 static bool isReset(Role role) {
   switch (role) {
   case Role::saved:
@@ -475,9 +478,8 @@ static bool isReset(Role role) {
   llvm_unreachable("all roles are above");
 }
 
-/// What segments hold at first is written in queue 0, and `initialize` is given
-/// to the device without a wait for that. The host's images are written at
-/// once.
+/// Notes the initialization of segments, which is in queue 0; `initialize` is
+/// issued without waiting for it. The host's images are written at once.
 void ScheduleWalk::resetSegments() {
   Queue first = clocks.start(Queue(0, 0));
   for (auto [index, segment] :
@@ -492,7 +494,8 @@ void ScheduleWalk::resetSegments() {
   }
 }
 
-/// Whatever comes next, comes after all that there was but what goes on.
+/// Ends a call: later commands come after all earlier ones, except for those
+/// still in flight.
 void ScheduleWalk::finishCall(ScheduleOp schedule) {
   auto module = schedule->getParentOfType<ModuleOp>();
   if (schedule.getKind() == schedules::kEndTurn &&

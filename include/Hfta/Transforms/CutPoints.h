@@ -1,4 +1,4 @@
-//===- CutPoints.h - Where a model can be cut into layers -------*- C++ -*-===//
+//===- CutPoints.h - Values after which a model can be cut ------*- C++ -*-===//
 
 #ifndef HFTA_TRANSFORMS_CUTPOINTS_H
 #define HFTA_TRANSFORMS_CUTPOINTS_H
@@ -11,14 +11,15 @@
 
 namespace mlir::hfta {
 
-/// Names of values of a fused module's model that each alone, with parameters,
-/// labels, and what is made of data without a gradient (such as a mask), carry
-/// a training on: after each of them it can be cut. In the order in which data
-/// go through them; between two of them lies a layer with a trained weight.
-/// This is what `cuts=all` of hfta-plan-pipeline stands for.
+/// Finds the cut points of a fused module's model: the names of values after
+/// which the model can be cut, since each alone (with parameters, labels, and
+/// values made of data without a gradient, such as a mask) carries a training
+/// on. They are in the order in which data go through them; between two of them
+/// lies a layer with a trained weight. `cuts=all` of hfta-plan-pipeline stands
+/// for these.
 std::vector<std::string> findCutPoints(ModuleOp module);
 
-/// Whether a model's read is that of a layer's trained weight.
+/// Whether a read of the model reads a layer's trained weight.
 bool isWeightRead(ReadOp read);
 
 } // namespace mlir::hfta

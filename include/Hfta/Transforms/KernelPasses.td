@@ -1,7 +1,7 @@
 //===- KernelPasses.td - From a task's ops to its kernels --*- tablegen -*-===//
 //
-// What products and sums read, and in which parts they are computed, before
-// kernels are formed; then the kernels.
+// Passes that prepare products and sums, the tensors that they read and the
+// parts in which they are computed; then the pass that forms kernels.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_TRANSFORMS_KERNEL_PASSES
@@ -13,11 +13,11 @@ def HftaFoldCasts : Pass<"hfta-fold-casts"> {
   let summary = "Let sums widen what they read themselves";
   let description = [{
     Where hfta-apply-precision has put casts around a contraction, convolution
-    or reduction, and nothing else reads the wide result, the op takes the narrow
-    operands and has `accumulate`: the same terms in the same order, without wide
-    copies of its operands in memory. What only moves elements (a broadcast, a
-    gather) moves the narrow ones. What is left without a use goes with the next
-    clean-up.
+    or reduction, and nothing else reads the wide result, the op takes the
+    narrow operands and has `accumulate`: the same terms in the same order,
+    without wide copies of its operands in memory. Ops that only move elements
+    (a broadcast, a gather) move the narrow ones. Unused ops are removed by the
+    next clean-up.
 
     ```mlir
     %x64 = hfta.cast %x : tensor<8x4xf32> to f64
@@ -33,9 +33,9 @@ def HftaFoldCasts : Pass<"hfta-fold-casts"> {
 def HftaCutTaps : Pass<"hfta-cut-taps"> {
   let summary = "Leave out taps of convolutions that meet nothing but padding";
   let description = [{
-    Of an image that is no larger than a convolution's window, taps at the
+    In an image that is no larger than a convolution's window, taps at the
     window's ends multiply zeros alone. A convolution, or its input's gradient,
-    reads the others, with so much less padding.
+    is built without these taps, with less padding.
 
     ```mlir
     %y = hfta.conv %x, %w {padding = array<i64: 1, 1, 1, 1>, …} : tensor<8x64x1x1xf32>, tensor<64x64x3x3xf32>
@@ -51,9 +51,9 @@ def HftaRoundFactors : Pass<"hfta-round-factors"> {
   let summary = "Round the operands of products to what they multiply";
   let description = [{
     The operands of products (ProductTrait) with `hfta.multiply` are rounded to
-    that type, and still are f32. Each is rounded by whoever makes it, or by a
-    kernel of its own. With `narrow-memory` it is in memory what it was rounded
-    to, where there are such elements, and is widened by the kernels that
+    that type, but remain f32. Each is rounded by the kernel that computes it,
+    or by a kernel of its own. With `narrow-memory` it is stored in the narrow
+    type, if there are such elements, and is widened by the kernels that
     multiply it.
 
     ```mlir
@@ -74,14 +74,15 @@ def HftaRoundFactors : Pass<"hfta-round-factors"> {
 def HftaRemakeSaved : Pass<"hfta-remake-saved", "::mlir::ModuleOp"> {
   let summary = "Compute what a backward needs rather than leave it";
   let description = [{
-    Of what a forward leaves for a backward, in which elementwise ops and sums
-    read it, a value is computed again that elementwise ops make of at most one
-    other tensor of its size, which is left, too, and of small ones: a
-    hard-swish's gate of its input, that of what a batch norm has normalized. So
-    is the result of one or two costly ops, such as `erf`, but for `f64`. Where a
-    product multiplies such a value, too, which has to lie in memory then,
-    elementwise ops whose results are added up together with what it is made of
-    have it computed: the sign of an activation, beside a batch norm's input.
+    A value that a forward saves for a backward's elementwise ops and sums is
+    recomputed instead if elementwise ops can compute it from small tensors and
+    at most one other tensor of its size, which is also saved: a hard-swish's
+    gate from its input, or that of the normalized values of a batch norm. At
+    most two of these ops may be costly, such as `erf`, and none of them in
+    `f64`. Where a product multiplies such a value, too, it must be in memory;
+    then it is recomputed for those elementwise ops alone whose results are
+    added up together with the tensor that it is computed from: the sign of an
+    activation, next to a batch norm's input.
 
     ```mlir
     %g = hfta.max %x, %zero : …
@@ -100,10 +101,10 @@ def HftaRemakeSaved : Pass<"hfta-remake-saved", "::mlir::ModuleOp"> {
 def HftaStoreGradients : Pass<"hfta-store-gradients", "::mlir::ModuleOp"> {
   let summary = "Store gradients that a step adds to once";
   let description = [{
-    With one micro-batch a step's gradient is what its backward computes: it is
-    stored, not added to zeros, and the update doesn't clear it. Programs of which
-    somebody may ask for several backwards before an update (`NAME_accumulate` of
-    a library) aren't given this pass.
+    With one micro-batch a step's gradient is the one that its backward
+    computes: it is stored, not added to zeros, and the update doesn't clear it.
+    This pass isn't run on programs whose callers may ask for several backwards
+    before an update (`NAME_accumulate` of a library).
 
     ```mlir
     %old = hfta.read @"fc.weight/gradient" : tensor<10x64xf32>
@@ -120,10 +121,10 @@ def HftaStoreGradients : Pass<"hfta-store-gradients", "::mlir::ModuleOp"> {
 def HftaSinkReshapes : Pass<"hfta-sink-reshapes", "::mlir::func::FuncOp"> {
   let summary = "Move reshapes and transposes out of the way of kernels";
   let description = [{
-    What adds axes of one element, as sums do that keep their axes, comes behind
-    elementwise ops and is dropped where a broadcast or another reshape follows;
-    a product gives its result in the order in which a transpose wants it. What
-    is between is then one kernel.
+    A reshape that adds axes of one element, as after sums that keep their axes,
+    is moved to after elementwise ops and is dropped where a broadcast or
+    another reshape follows; a product computes its result in the order that a
+    transpose would make. The ops in between can then be one kernel.
 
     ```mlir
     %s = hfta.reduce sum %x over [1] : tensor<8x32xf32>
@@ -141,11 +142,12 @@ def HftaSinkReshapes : Pass<"hfta-sink-reshapes", "::mlir::func::FuncOp"> {
 def HftaReadInPlace : Pass<"hfta-read-in-place", "::mlir::ModuleOp"> {
   let summary = "Have kernels read what others would only move";
   let description = [{
-    What a transpose, slice or pad makes of a tensor, and cheap elementwise ops
-    with constants of that, each kernel reads from the tensor itself
-    (`hfta.repeated`). Where a task leaves such a value for another one, it leaves
-    the tensor: a parameter lies in memory anyway, and the parts of a tensor,
-    such as an attention's queries, keys and values, are no less than it.
+    A transpose, slice or pad of a tensor, and cheap elementwise ops with
+    constants on its result, are repeated in each kernel that reads them, which
+    reads the tensor itself (`hfta.repeated`). Where a task saves such a value
+    for another one, it saves the tensor instead: a parameter is in memory
+    anyway, and the parts of a tensor, such as an attention's queries, keys and
+    values, are together no smaller than it.
 
     ```mlir
     %t = hfta.transpose %w by [1, 0] : tensor<96x32xf32>
@@ -163,9 +165,10 @@ def HftaPackWeights : Pass<"hfta-pack-weights"> {
   let summary = "Store convolutions' weights in the order of their products";
   let description = [{
     Neighbouring terms of a convolution of images with channels last are
-    neighbouring channels, between which a weight has all its taps. A weight of
-    several taps gets a kernel that stores it with channels last, too; whoever
-    multiplies it reads it there. Which terms are added in which order stays.
+    neighbouring channels, but in a weight, all of a channel's taps lie between
+    it and the next one. A weight of several taps gets a kernel that stores it
+    with channels last, too, where products read it. The order in which terms
+    are added doesn't change.
 
     ```mlir
     %y = hfta.conv %x, %w … : tensor<8x16x9x9xf32>, tensor<32x16x3x3xf32>
@@ -181,11 +184,11 @@ def HftaPackWeights : Pass<"hfta-pack-weights"> {
 def HftaKeepFactors : Pass<"hfta-keep-factors", "::mlir::ModuleOp"> {
   let summary = "Leave backwards the factors of products that forwards have made";
   let description = [{
-    What a forward stores that it has only turned or rounded of a parameter, or of
-    what it leaves for its backward, the backward that would make the same finds
-    where the forward has left it. What nothing else reads is then left no more:
-    with `precision bf16` an activation that is only multiplied takes half the
-    memory.
+    Where a forward stores a transposed or rounded parameter, or such a form of
+    a value that it saves for its backward, and the backward would compute the
+    same, the backward reads the forward's instead. Values that nothing else
+    reads are then no longer saved: with `precision bf16` an activation that is
+    only multiplied takes half the memory.
 
     ```mlir
     // in the forward and in the backward
@@ -202,11 +205,12 @@ def HftaKeepFactors : Pass<"hfta-keep-factors", "::mlir::ModuleOp"> {
 def HftaSplitSums : Pass<"hfta-split-sums"> {
   let summary = "Split long sums of products into parts";
   let description = [{
-    A weight's gradient has many terms and few results: too few for the blocks of
-    a GPU. A convolution's, and a contraction whose first summed axis can be cut
-    into as many, become parts with an axis of their own, and a sum over that
-    axis. How many follows from one copy's shapes. Sums in another precision than
-    their result's (`accumulate`) stay whole: parts would be rounded.
+    A weight's gradient has many terms and few results: too few for the thread
+    blocks of a GPU. The gradient of a convolution's weight, and a contraction
+    whose first summed axis can be divided, become parts along an axis of their
+    own, and a sum over that axis. The number of parts follows from one copy's
+    shapes. Sums in another precision than their result's (`accumulate`) stay
+    whole, as parts would be rounded.
 
     ```mlir
     %1 = hfta.conv_weight_gradient %x, %g {…} : …
@@ -220,11 +224,11 @@ def HftaSplitSums : Pass<"hfta-split-sums"> {
 def HftaSumByParts : Pass<"hfta-sum-by-parts", "::mlir::func::FuncOp"> {
   let summary = "Compute sums of columns from those of parts of their rows";
   let description = [{
-    What is added up over all axes but one, such as a batch norm's statistics, the
-    gradients of its scale and of a bias, is added up by parts of neighbouring
-    rows first, right where the tensor is made, so that its kernel can do it. A
-    variance is put together from each part's mean and sum of squares. Which
-    parts there are follows from the shape alone.
+    Values that are added up over all axes but one, for a batch norm's
+    statistics, or the gradients of its scale and of a bias, are first added up
+    by parts of neighbouring rows, right after they are computed, so that the
+    same kernel can do it. A variance is combined from each part's mean and sum
+    of squares. The division into parts follows from the shape alone.
 
     ```mlir
     %s = hfta.reduce sum %x over [0, 2] : tensor<8x32x256xf32>
@@ -246,14 +250,15 @@ def HftaSumByParts : Pass<"hfta-sum-by-parts", "::mlir::func::FuncOp"> {
 def HftaSortIndices : Pass<"hfta-sort-indices", "::mlir::func::FuncOp"> {
   let summary = "Find by tables what each slice of a scatter_add adds up";
   let description = [{
-    Where each element is computed by itself, that of a scatter_add would compare
-    all indices with its own: as many comparisons as there are elements times
-    indices. Two tables, of which all elements of a slice make use, tell it its
-    updates: the updates' numbers sorted by index, where those of one index stay in
-    their order, and where in these each slice's begin. They are computed by
-    comparisons of indices alone, or here where the indices are constant, and are
-    the same for all that add by these indices. What is added in which order
-    stays, and so whether that is worth it may follow from one copy's shapes alone.
+    Where each element is computed by a thread of its own, an element of a
+    scatter_add would have to compare all indices with its own: as many
+    comparisons as there are elements times indices. Two tables, which all
+    elements of a slice use, list its updates: the updates' numbers sorted by
+    index, where those of one index keep their order, and where each slice's
+    begin in this list. They are computed by comparisons of indices alone, or at
+    compile time where the indices are constant, and are shared by all ops with
+    these indices. The order of additions doesn't change, so the choice may
+    depend on one copy's shapes alone.
 
     ```mlir
     %g = hfta.scatter_add %u at %i along 0 size 30522 : tensor<4096x768xf32>, tensor<4096xi64>
@@ -271,13 +276,14 @@ def HftaSortIndices : Pass<"hfta-sort-indices", "::mlir::func::FuncOp"> {
 def HftaRepeatCheapOps : Pass<"hfta-repeat-cheap-ops"> {
   let summary = "Compute again what costs less than reading it";
   let description = [{
-    An elementwise op that computes little (no CostlyTrait) and whose result several
-    sums and elementwise ops read would be stored by a kernel of its own. Where all
-    that it reads is one tensor of that size, which is in memory anyway, and what
-    it spreads of much smaller ones, each kernel computes it anew
-    (`hfta.repeated`): then it is neither written nor read. So a batch norm's
-    `x - mean`, which the variance, the result and a sum of the backward ask for,
-    and an activation that a pooling takes into few windows.
+    A cheap elementwise op (without CostlyTrait) whose result several sums and
+    elementwise ops read would be stored by a kernel of its own. Where it reads
+    a single tensor of its size, which is in memory anyway, and otherwise only
+    broadcasts of much smaller ones, each kernel recomputes it
+    (`hfta.repeated`): then it is neither written nor read. Examples are a batch
+    norm's `x - mean`, which the variance, the result and a sum of the backward
+    need, and an activation before a pooling that reads each element in few
+    windows.
 
     ```mlir
     %mean = hfta.broadcast %m to [8, 32, 9] along [1] : tensor<32xf32>
@@ -297,18 +303,19 @@ def HftaFormKernels : Pass<"hfta-form-kernels", "::mlir::ModuleOp"> {
     elementwise ops are grouped into chains, together with reductions over
     trailing axes that they use row by row. A large reduction over the batch and
     other axes becomes one over the others, then one over the batch. With
-    `by-elements` a kernel has elements of one shape, or rows of one length and
-    what belongs to each of these: a reduction joins elementwise ops of its
-    result's shape, or of its input's, but no product's kernel; sums of parts join
-    whatever makes the elements that they add up, if nobody else needs these
-    before. With `join-sums` reductions along the same axes that read one tensor
-    are one kernel, so that it is read once; with `join-small` small ops are one,
-    and reductions of as many small elements, so that there are fewer kernels;
-    what joins brings all that it is made of, or else one would wait for the
-    other. Both move a task's writes to its end, and do nothing in a task that reads a variable after it has written
-    it, or writes one twice. A kernel has a bounded number of inputs, results and ops.
-    Afterwards a task holds only reads, writes, views (hfta.reshape,
-    hfta.unstack), hfta.stack and hfta.kernel.
+    `by-elements` all of a kernel's values have elements of one shape, or are
+    rows of one length and values of these rows: a reduction joins elementwise
+    ops of its result's shape, or of its input's, but no product's kernel; sums
+    of parts join the kernel that computes their terms, if no other op needs
+    these before. With `join-sums` reductions along the same axes that read one
+    tensor are one kernel, so that it is read once; with `join-small` small ops
+    are one, and so are reductions of equally many small elements, so that there
+    are fewer kernels; an op joins together with all ops that it depends on, as
+    otherwise one kernel would wait for the other. Both options move a task's
+    writes to its end, and do nothing in a task that reads a variable after it
+    has written it, or writes one twice. A kernel has a bounded number of
+    inputs, results and ops. Afterwards a task holds only reads, writes, views
+    (hfta.reshape, hfta.unstack), hfta.stack and hfta.kernel.
 
     ```mlir
     %1 = hfta.neg %0 : tensor<4xf32, #hfta.copies<2>>

@@ -1,7 +1,8 @@
 //===- MeasuredTasks.h - Measured costs, in the module ----------*- C++ -*-===//
 //
-// What `--costs` names stands in the module's dictionary `hfta.measured_costs`
-// until those who plan by it, when tasks are made, have taken it.
+// The costs that `--costs` names stand in the module's dictionary
+// `hfta.measured_costs` until the passes that plan by them, when tasks are
+// made, have taken them.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_TRANSFORMS_MEASUREDTASKS_H
@@ -16,25 +17,26 @@
 namespace mlir::hfta {
 
 struct MeasuredTasks {
-  std::string file; ///< that they are from, for messages
+  std::string file; ///< the costs' file, for messages
   planning::MeasuredCosts costs;
 
   void write(ModuleOp module) const;
-  /// Nothing where there are none. What is ill-formed is diagnosed at the
-  /// module.
+  /// Reads the costs; nothing where there are none. Ill-formed ones are
+  /// diagnosed at the module.
   static FailureOr<std::optional<MeasuredTasks>> read(ModuleOp module);
-  /// Those that nobody has taken.
+  /// Removes the costs if no pass has taken them.
   static void remove(ModuleOp module);
-  /// Takes them out of the module; nothing where there are none. What is
-  /// ill-formed is diagnosed at the module.
+  /// Takes the costs out of the module; nothing where there are none.
+  /// Ill-formed ones are diagnosed at the module.
   static FailureOr<std::optional<MeasuredTasks>> take(ModuleOp module);
-  /// Diagnoses at the module that the costs are not of it, and notes so: who
-  /// has read the file learns that it is the input that is wrong.
+  /// Diagnoses at the module that the costs are not those of this module, and
+  /// notes it there, so that the caller that read the file knows that the input
+  /// is wrong.
   LogicalResult refuse(ModuleOp module, llvm::Error error) const;
   static bool wereRefused(ModuleOp module);
-  /// Whether these are the cuts between the blocks that were measured, in the
-  /// form of `hfta.cuts`, null: none, as where blocks are not the job's. An
-  /// error says which cut differs.
+  /// Checks whether these are the cuts between the blocks that were measured.
+  /// They have the form of `hfta.cuts`; null: none, as where blocks are not
+  /// those of the job. An error says which cut differs.
   llvm::Error checkCuts(MLIRContext *context, ArrayAttr cuts) const;
 };
 

@@ -10,18 +10,18 @@ def HftaApplyPrecision : Pass<"hfta-apply-precision", "::mlir::ModuleOp"> {
   let summary = "Give the models' floats the job's types";
   let description = [{
     Up to here a model has its natural types: those of an ONNX file, f32 in the
-    language. This pass alone puts the casts of the job's `precision`:
+    language. This pass alone inserts the casts of the job's `precision`:
     - parameters and statistics have their stored types. Where they are read
       they are widened to the compute type, where they are written they are
       rounded to the nearest number, ties to even; all other floats have the
       compute type. A constant whose natural type didn't hold its number
       (`hfta.exact`) is rounded once, to that.
-    - operands of what adds up terms, forward or in its derivative (SumTrait),
-      of additions of several operands, and the results of `objective` are
-      widened to the accumulation type. Results are rounded to the compute type.
-    - products (ProductTrait) of f32 say what the job's `multiply` wants their
-      operands rounded to (`hfta.multiply`): derivatives hand it on, and
-      hfta-round-factors obeys it.
+    - operands of ops that add up terms, or whose derivatives do (SumTrait), of
+      additions of several operands, and the results of `objective` are widened
+      to the accumulation type. Results are rounded to the compute type.
+    - products (ProductTrait) of f32 are marked with the type that the job's
+      `multiply` wants their operands rounded to (`hfta.multiply`): derivatives
+      pass the mark on, and hfta-round-factors rounds.
 
     Gradients and the optimizer's state are declared in their types by
     hfta-differentiate, which makes them; a gradient is taken of a parameter's
@@ -53,17 +53,17 @@ def HftaAssignLayouts : Pass<"hfta-assign-layouts", "::mlir::ModuleOp"> {
   let summary = "Choose in which order kernels store activations";
   let description = [{
     Activations that convolutions and pooling read or write, [n, c, space…], are
-    stored as [n, space…, c] where that makes the better vectors, in memory
-    between kernels and in saved and cut variables. All tensors that elementwise ops tie
-    together have one order, through all tasks. It follows from shapes alone:
-    neither the number of copies nor the target decides.
+    stored as [n, space…, c] where that gives better vectors, in memory between
+    kernels and in saved and cut variables. All tensors that elementwise ops
+    connect have one order, through all tasks. It follows from shapes alone, not
+    from the number of copies or the target.
 
     Types of values between kernels are those of the stored tensors. Inside a
-    kernel elementwise ops and reductions work on the stored order;
-    hfta.transpose stands where convolutions and pooling, which are defined on
-    the logical one, read and write, and their lowerings look behind it. What
-    tasks give to other than saved and cut variables, and reshape, is plain. A
-    remark says what was chosen.
+    kernel elementwise ops and reductions work on the stored order; an
+    hfta.transpose is inserted where convolutions and pooling, which are defined
+    on the logical order, read and write, and their lowerings look through it.
+    Values that tasks write to other than saved and cut variables, or reshape,
+    have the logical order. A remark reports the choice.
 
     Before:
     ```mlir
@@ -88,18 +88,19 @@ def HftaAssignLayouts : Pass<"hfta-assign-layouts", "::mlir::ModuleOp"> {
 def HftaAssignResidency : Pass<"hfta-assign-residency", "::mlir::ModuleOp"> {
   let summary = "Say which variables stay in memory within a budget";
   let description = [{
-    Of a job with a budget of memory. A block's parameters and its optimizer's state
-    are `spilled`: they lie in the store while other blocks are computed. What
-    forward leaves for backward, and gradients, are `transient`: they have a place
-    from their first use to their last one; gradients are `spilled`, too, where
-    updates wait for the norms of all. A plan, `hfta.memory_plan`, may have more stay
-    in memory, block by block. With `spill = none` parameters and state
-    stay. What is of no block, running statistics, scalars, results, and what
-    several stages read are always `resident`.
+    This pass is for jobs with a memory budget. A block's parameters and its
+    optimizer's state are `spilled`: they lie in the store while other blocks
+    are computed. Values that forward leaves for backward, and gradients, are
+    `transient`: they have a place from their first use to their last one;
+    gradients are `spilled`, too, where updates wait for the norms of all. A
+    plan, `hfta.memory_plan`, may let more of them stay in memory, block by
+    block. With `spill = none` parameters and state stay. Values of no block,
+    running statistics, scalars, results, and values that several stages read
+    are always `resident`.
 
     ```mlir
     hfta.variable @weight : tensor<8x8xf32, #hfta.copies<2>> role parameter block 0
-    // becomes, beside what else it has
+    // becomes, with its other attributes
     hfta.variable @weight : tensor<8x8xf32, #hfta.copies<2>> role parameter block 0 {residency = #hfta.residency<spilled>}
     ```
   }];
@@ -108,8 +109,8 @@ def HftaAssignResidency : Pass<"hfta-assign-residency", "::mlir::ModuleOp"> {
 def HftaBatchKfac : Pass<"hfta-batch-kfac", "::mlir::ModuleOp"> {
   let summary = "Invert matrices of one size together";
   let description = [{
-    Of each task the ops that invert or decompose matrices of one size, of all
-    copies or of one, become one op on all of them.
+    In each task, the ops that invert or decompose matrices of one size, for all
+    copies or for one, become one op on all of these matrices.
 
     ```mlir
     %a, %s = hfta.spd_inverse %f, %d, %x : tensor<1x36xf32>, …
@@ -143,8 +144,8 @@ def HftaDescribeLayers : Pass<"hfta-describe-layers", "::mlir::ModuleOp"> {
     Starts the module's `hfta.plan_json`, which `info --json` of the training
     binary shows, with the cuts of `hfta.cuts` and every hfta.layer: kind,
     parameter, bias, one copy's types of its input and output gradient. Then
-    takes these ops out: kernels, which are formed next, are made of what
-    computes. What only they read goes with the next clean-up.
+    removes these ops, since kernels, which are formed next, hold only ops that
+    compute. Values that only they read are removed by the next clean-up.
   }];
 }
 
@@ -152,17 +153,18 @@ def HftaDifferentiate : Pass<"hfta-differentiate", "::mlir::ModuleOp"> {
   let summary = "Turn the array's model into a training step";
   let description = [{
     Takes the single `hfta.model` of a fused module and builds module-level
-    variables and undivided functions: `training`, a micro-batch's forward and
-    backward, which adds into gradients, and what keeps running statistics up;
-    `evaluation`; and `inference`. A job without training gets the last one alone.
-    Each op says which task hfta-split-tasks gives it to: its part, `hfta.part`, and
-    its block, `hfta.block`, one that hfta-plan-pipeline has noted or that follows
-    from the ops that it reads or serves.
+    variables and undivided functions: `training`, with a micro-batch's forward,
+    its backward, which adds into gradients, and the updates of running
+    statistics; `evaluation`; and `inference`. A job without training gets the
+    last one alone. Attributes of each op say which task hfta-split-tasks gives
+    it to: its part, `hfta.part`, and its block, `hfta.block`, which
+    hfta-plan-pipeline has noted or which follows from the ops that it reads or
+    serves.
 
-    Reverse mode from DifferentiableOpInterface; all ops without a derivative
-    are listed before anything is built. Where a block's forward is to be computed
-    again before its backward, by the order of a pipeline or as the job says, all
-    ops of it have `hfta.keep = #hfta.keep<recompute>`.
+    Derivatives follow in reverse mode from DifferentiableOpInterface; all ops
+    without a derivative are listed before anything is built. Where a block's
+    forward is to be recomputed before its backward, by the order of a pipeline
+    or as the job says, all its ops have `hfta.keep = #hfta.keep<recompute>`.
 
     ```mlir
     hfta.model @array copies [0, 1] { … func.func @forward … }
@@ -182,13 +184,14 @@ def HftaDifferentiate : Pass<"hfta-differentiate", "::mlir::ModuleOp"> {
 def HftaStagePipeline : Pass<"hfta-stage-pipeline", "::mlir::ModuleOp"> {
   let summary = "Say what stages of a pipeline read of each other";
   let description = [{
-    Of a job of several stages: a variable that another stage reads than the one
-    of its block says so (`readers`); it is sent there, values of a micro-batch
-    for each, weights and norms once they are there. Norms and losses get a block;
-    what is saved, cut or received has as many instances as there are
-    micro-batches in flight, what is computed again as many as there are from
-    then on; within a budget of memory all that crosses stages has as many as there
-    are micro-batches. Nothing with one stage.
+    This pass is for jobs of several stages. A variable that stages other than
+    that of its block read lists these (`readers`) and is sent to them: values
+    of a micro-batch for each micro-batch, weights and norms once they are
+    computed. Norms and losses get a block. Saved, cut or received values have
+    as many instances as there are micro-batches in flight; recomputed ones as
+    many as are in flight from the recomputation on. With a memory budget, all
+    values that cross stages have an instance for each micro-batch. With one
+    stage the pass does nothing.
 
     ```mlir
     hfta.variable @"hfta.cut/0" {role = #hfta.role<cut>, block = 0}
@@ -203,10 +206,11 @@ def HftaFuseModels : Pass<"hfta-fuse-models", "::mlir::ModuleOp"> {
   let summary = "Fuse the copies' models into one array program";
   let description = [{
     Matches the models of a module op by op through FusableOpInterface and
-    replaces them by one model whose variables are arrayed. Values that no
-    copy's variable reaches stay shared. Constants that differ are stacked.
-    Frozen variables with equal contents stay shared. What only some models have
-    is each copy's own, on its part of arrayed values, and a remark tells.
+    replaces them by one model whose variables are arrayed. Values that don't
+    depend on any copy's variables stay shared. Constants that differ are
+    stacked. Frozen variables with equal contents stay shared. Ops that only
+    some models have are built for each of their copies, on its part of arrayed
+    values, and a remark reports them.
 
     With `fuse = false` every copy keeps ops of its own, reading and writing
     its copy of the arrayed variables: the serial baseline.
@@ -224,24 +228,25 @@ def HftaFuseModels : Pass<"hfta-fuse-models", "::mlir::ModuleOp"> {
 def HftaInsertKfac : Pass<"hfta-insert-kfac", "::mlir::ModuleOp"> {
   let summary = "Give a job with `precondition kfac` second-order steps";
   let description = [{
-    Behind hfta-split-tasks. Finds by hfta.layer what each trained parameter is
-    a weight of, and makes units of them (`KfacUnits.h`), of each of which a remark
-    tells the rule. Then it adds tasks, by block:
+    This pass follows hfta-split-tasks. It finds by hfta.layer the layers whose
+    weights are trained parameters, and forms units of them (`KfacUnits.h`); a
+    remark reports the rule of each. Then it adds tasks, by block:
 
     - `forward_moments`, `backward_moments` and `backward_weight_moments`:
       forward and backward, which also add up second moments of layers' inputs
-      and output gradients; `sampled_moments`, those of output gradients from
-      targets that are drawn;
-      `shared_moments`, of what all copies share;
-    - `curvature`: takes moments into running means, the Kronecker factors;
-    - `invert`: the factors' inverses, damped;
-    - `precondition`: gradients times inverses, in the gradients' place, and the
-      inner products of both;
+      and output gradients; `sampled_moments`: moments of output gradients for
+      targets that are drawn; `shared_moments`: moments of values that all
+      copies share;
+    - `curvature`: updates running means of the moments, the Kronecker factors;
+    - `invert`: computes the factors' inverses, damped;
+    - `precondition`: multiplies gradients by inverses, in place, and computes
+      the inner products of both;
     - `backward_rows`, `backward_rows_moments` and `precondition_rows`: versions
-      that steps run where layers have few rows (`KfacFromRows.h`): backward leaves
-      these in place of a gradient, and they are multiplied with the inverses;
-    - `scale`: what the results are multiplied with, from these products; norm and
-      update do so where they read them.
+      that steps run where layers have few rows (`KfacFromRows.h`): backward
+      saves the rows instead of a gradient, and they are multiplied by the
+      inverses;
+    - `scale`: computes the factor of the results from these products; norm and
+      update multiply by it where they read the results.
 
     ```mlir
     hfta.layer dense @w input %x … output_gradient %g … weight_gradient %gw …
@@ -256,10 +261,10 @@ def HftaInsertKfac : Pass<"hfta-insert-kfac", "::mlir::ModuleOp"> {
 def HftaMergeBlocks : Pass<"hfta-merge-blocks", "::mlir::ModuleOp"> {
   let summary = "Make one block of neighbouring ones";
   let description = [{
-    Between hfta-differentiate and hfta-split-tasks: gives the ops of block b, and
-    variables of it, to block `into[b]`, and forgets the cuts that no longer part
-    blocks. What hfta-split-tasks makes of it is what it would make of a model
-    that was cut so.
+    This pass runs between hfta-differentiate and hfta-split-tasks. It gives the
+    ops of block b, and its variables, to block `into[b]`, and removes the cuts
+    that no longer separate blocks. hfta-split-tasks then builds the same tasks
+    as for a model with these cuts alone.
 
     ```mlir
     hfta.tanh %x {hfta.block = 0 : i64, hfta.part = #hfta.part<forward>} …
@@ -281,10 +286,11 @@ def HftaOutlineKernels : Pass<"hfta-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "Move kernels' regions into functions, equal ones once";
   let description = [{
     Every region becomes a private `func.func` on one copy's plain tensors with
-    the attribute `hfta.kernel`; kernels of equal region share one. The
+    the attribute `hfta.kernel`; kernels of equal regions share one. The
     hfta.launch ops of planned memory refer to it. `hfta.copies` on the function
     is how many copies a launch computes; `hfta.reads_copies` on a launch says
-    that it reads what other copies compute, so that all have to be there.
+    that it reads values that other copies compute, so that all of them must
+    have been computed.
   }];
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
@@ -292,14 +298,15 @@ def HftaOutlineKernels : Pass<"hfta-outline-kernels", "::mlir::ModuleOp"> {
 def HftaPlanMemory : Pass<"hfta-plan-memory", "::mlir::ModuleOp"> {
   let summary = "Place every variable and every value of a task in a segment";
   let description = [{
-    Variables go to the segment of their role and block, values between
-    kernels to the workspace, by their life times, in a slab a copy. Kernels become hfta.launch
-    ops on (segment, offset, copy stride) bindings. A value that is only
-    written to a variable is computed there; elementwise updates work in place.
-    The table of segments is the module's `hfta.segments`.
+    Variables are placed in the segment of their role and block, values between
+    kernels in the workspace, by their lifetimes, in one slab per copy. Kernels
+    become hfta.launch ops on (segment, offset, copy stride) bindings. A value
+    that is only written to a variable is computed there; elementwise updates
+    work in place. The table of segments is the module's `hfta.segments`.
 
-    With `state-in-slabs` all that a copy has from step to step lies in slabs, too,
-    so that a device may have those of some copies, while others' lie elsewhere.
+    With `state-in-slabs` everything that a copy keeps from step to step lies in
+    slabs, too, so that a device may hold the slabs of some copies, while those
+    of others lie elsewhere.
   }];
   let options = [
     Option<"stateInSlabs", "state-in-slabs", "bool", /*default=*/"false",
@@ -311,18 +318,20 @@ def HftaPlanPipeline : Pass<"hfta-plan-pipeline", "::mlir::ModuleOp"> {
   let summary = "Note on each op of the array's model in which block it is";
   let description = [{
     A job's `cuts`, or else the option's, each name a value, or several, of the
-    fused model, by origin: what depends on any of them comes after the cut, in a
-    later block. What depends on no cut's value, and is none, goes to the first
-    block that uses it: weights to their layer, a label's preparation to the
-    loss. All else that crosses a cut is simply carried. Blocks of a job's cuts
-    are the stages of its pipeline, or the chunks of these.
+    fused model, by origin: ops that depend on any of them come after the cut,
+    in a later block. Ops that depend on no cut's value, and compute none, go to
+    the first block that uses them: weights to their layer, a label's
+    preparation to the loss. All other values that cross a cut are simply
+    carried. Blocks of a job's cuts are the stages of its pipeline, or the
+    chunks of these.
 
-    `cuts=all` stands for each value that alone, with parameters, labels, and what
-    is made of data without a gradient, carries the training on; of those between two layers only the last one. A job
-    of one stage that computes forwards again is cut so, too, and so are, beside
-    their own cuts, a job's stages within a budget of memory, whose first blocks are
-    noted in the job (`stage_blocks`). The cuts' names are noted as the module's
-    `hfta.cuts`.
+    `cuts=all` stands for each value on which alone, with parameters, labels,
+    and values made of data without a gradient, the rest of the training
+    depends; among those between two layers only for the last one. A job of one
+    stage that recomputes forwards is cut like this, too; and so are, in
+    addition to their own cuts, the stages of a job with a memory budget, whose
+    first blocks are noted in the job (`stage_blocks`). The cuts' names are
+    noted as the module's `hfta.cuts`.
 
     Where copies have ops of their own, a name is that of each copy's own value.
     It is an error if a name is unknown or given twice, if a cut depends on a
@@ -345,15 +354,16 @@ def HftaPlanPipeline : Pass<"hfta-plan-pipeline", "::mlir::ModuleOp"> {
 def HftaPlanSpill : Pass<"hfta-plan-spill", "::mlir::ModuleOp"> {
   let summary = "Plan what of a step is kept, spilled or computed again";
   let description = [{
-    Of a job with a budget of memory, between hfta-differentiate and
-    hfta-split-tasks. By what types and rates say of the undivided step, the
-    fastest plan is found that fits: neighbouring blocks are merged, and each op of
-    the forward gets a `hfta.keep`; nothing is computed again unless the job's
-    `recompute` says so. What stays in memory of each block, and how many copies make
-    a turn, is noted on the module as `hfta.memory_plan`. What the budget has to be in
-    the end is known when memory is planned: `hfta.memory_reserve` says how much of it
-    isn't the planner's. If nothing fits, what needs least is noted, and the reserve
-    stays. A remark has the plan as a table.
+    This pass is for jobs with a memory budget, between hfta-differentiate and
+    hfta-split-tasks. It models the undivided step by types and rates and finds
+    the fastest plan that fits: neighbouring blocks are merged, and each op of
+    the forward gets a `hfta.keep`; nothing is recomputed unless the job's
+    `recompute` says so. The plan of each block's memory, and how many copies
+    make a turn, are noted on the module as `hfta.memory_plan`. How much memory
+    the program really needs is known only when memory is planned:
+    `hfta.memory_reserve` is the part of the budget that the planner doesn't
+    use. If nothing fits, the plan with the least memory is noted, and the
+    reserve stays. A remark shows the plan as a table.
 
     ```mlir
     %1 = hfta.exp %0 {hfta.block = 0 : i64, hfta.part = #hfta.part<forward>} : …
@@ -366,21 +376,21 @@ def HftaPlanSpill : Pass<"hfta-plan-spill", "::mlir::ModuleOp"> {
 def HftaPrintLayers : Pass<"hfta-print-layers", "::mlir::ModuleOp"> {
   let summary = "Print every trained layer: parameter, input, output gradient";
   let description = [{
-    The second-order hook: one line for each hfta.layer, from the first block's
-    backward task on, with its kind, its parameter and bias, the types of its
-    input, output gradient and weight gradient, its window and what the loss was
-    divided by.
+    The interface for second-order methods: prints one line for each hfta.layer,
+    from the first block's backward task on, with its kind, its parameter and
+    bias, the types of its input, output gradient and weight gradient, its
+    window and the divisor of the loss.
   }];
 }
 
 def HftaSchedule : Pass<"hfta-schedule", "::mlir::ModuleOp"> {
   let summary = "Make tasks data, and the order in which they run schedules";
   let description = [{
-    Each task's function, a list of launches by now, becomes an hfta.task. The
-    orders in which tasks run, and what is copied for them to and from the host,
-    become hfta.schedules: `initialize`, `step`, `accumulate`, `update`,
-    `evaluate` and `infer`, as far as the program has the tasks for them. Fields of
-    a batch go through a queue of their own, 1; all else through queue 0.
+    Each task's function, which is a list of launches now, becomes an hfta.task.
+    The orders in which tasks run, and the copies to and from the host, become
+    hfta.schedules: `initialize`, `step`, `accumulate`, `update`, `evaluate` and
+    `infer`, as far as the program has the tasks for them. Fields of a batch are
+    copied on a queue of their own, 1; all other commands use queue 0.
   }];
 }
 
@@ -388,25 +398,27 @@ def HftaScheduleTransfers
     : Pass<"hfta-schedule-transfers", "::mlir::ModuleOp"> {
   let summary = "Give segments that aren't resident places in the arena";
   let description = [{
-    Of a job with a budget of memory. Tasks, or loops over micro-batches, are
-    positions in the order of a schedule. Segments that aren't resident get windows
-    of positions in which they lie in the arena: a transient one from its first use
-    to its last one, a spilled one around each use, fetched a position ahead and
-    written back behind the last one, unless it wasn't written or nothing needs it
-    any more. Where there is room, it stays between uses that are near each other,
-    and is fetched earlier. What resident segments leave of the budget is the
-    arena; addresses in it are offsets of intervals, as in workspaces. As many
-    copies make a turn as fit. Where all that a turn's copies have in the store has
-    room beside what a step uses, and less is moved in this way, copies also take
-    turns of several steps: `turn_step` is a step in which it has a place all the
-    time, `begin_turn` fetches it and `end_turn` evicts it; where there is room for
-    two turns' copies, `begin_turn_beside` fetches every other turn's to another
-    place. Where transfers are there already, the pass checks that kernels, which have been lowered since, leave the
-    program in the budget.
+    This pass is for jobs with a memory budget. Tasks, or loops over
+    micro-batches, are positions in the order of a schedule. Segments that
+    aren't resident get windows of positions in which they lie in the arena: a
+    transient one from its first use to its last one, a spilled one around each
+    use, fetched a position ahead and written back after its last use, unless it
+    wasn't written or nothing needs it any more. Where there is room, it stays
+    between uses that are close together, and is fetched earlier. The arena is
+    the part of the budget that resident segments leave; addresses in it are
+    offsets of intervals, as in workspaces. A turn has as many copies as fit.
+    Where there is room for all spilled state of a turn's copies beside a step's
+    other needs, and fewer bytes are moved in this way, copies also take turns
+    of several steps: `turn_step` is a step in which this state has a place all
+    the time, `begin_turn` fetches it and `end_turn` evicts it; where there is
+    room for two turns' copies, `begin_turn_beside` fetches every other turn's
+    to another place. Where transfers exist already, the pass checks that the
+    program stays within the budget with the kernels, which have been lowered
+    since.
 
-    Fetches go to a queue of their own, evictions to another one. They await that
-    tasks, and evictions, that had the place before are done, and tasks await what
-    is fetched for them:
+    Fetches have a queue of their own, evictions another one. They wait until
+    the tasks, and evictions, that had the place before are done, and tasks wait
+    for their segments to be fetched:
 
     ```mlir
     hfta.run @"task/forward.0"
@@ -425,24 +437,27 @@ def HftaScheduleTransfers
 def HftaSplitTasks : Pass<"hfta-split-tasks", "::mlir::ModuleOp"> {
   let summary = "Deal a training step's ops out to tasks";
   let description = [{
-    Behind hfta-differentiate: makes a task of each part and block of the undivided
-    functions, `forward`, `backward` (in an order that splits it, `backward_weight`
-    has what no other block waits for), `sampled_moments`, `statistics`, `evaluate`
-    and `infer`. Then it adds what follows from the variables: `norm` and `update` of
-    each block, `clip`, `report` and `init`.
+    This pass follows hfta-differentiate. It makes a task of each part and block
+    of the undivided functions, `forward`, `backward` (in an order that splits
+    it, `backward_weight` has the ops that no other block waits for),
+    `sampled_moments`, `statistics`, `evaluate` and `infer`. Then it adds tasks
+    that follow from the variables: `norm` and `update` of each block, `clip`,
+    `report` and `init`.
 
-    Values that cross from block to block become `cut` variables. What the backward
-    needs of an op of its block's forward it gets as the op's `hfta.keep` says:
+    Values that cross from block to block become `cut` variables. The results of
+    its block's forward ops that the backward needs are available as the op's
+    `hfta.keep` says:
 
     - `save`: the forward leaves it in a `saved` variable; `spill`: in one whose
       residency is `spilled`, as is a `cut` variable of it;
-    - `recompute`: the task `recompute` computes it, right before the backward; but
-      for what is there anyway, because it crosses a cut or statistics take it, and
-      for what the forward reads of variables that the step changes;
-    - where it says nothing, it is saved.
+    - `recompute`: the task `recompute` computes it, right before the backward;
+      except for values that exist anyway, because they cross a cut or
+      statistics use them, and for the forward's reads of variables that the
+      step changes;
+    - without `hfta.keep`, it is saved.
 
-    Ops that are cheap, and don't say `save` or `spill`, are computed again in the
-    backward itself where all their operands are there.
+    Ops that are cheap, and aren't marked `save` or `spill`, are recomputed in
+    the backward itself where all their operands are available.
 
     ```mlir
     func.func @"task/training"() attributes {hfta.task = #hfta.task<training, -1>} {
@@ -471,10 +486,10 @@ def HftaSplitTasks : Pass<"hfta-split-tasks", "::mlir::ModuleOp"> {
 def HftaTestKeep : Pass<"hfta-test-keep", "::mlir::ModuleOp"> {
   let summary = "Have values kept at random, for tests";
   let description = [{
-    Between hfta-differentiate and hfta-split-tasks: of the training step's forward
-    ops, a quarter gets `#hfta.keep<save>` and half `#hfta.keep<recompute>`, by a
-    generator of random numbers that starts from `seed`. What is trained doesn't
-    depend on it.
+    This pass runs between hfta-differentiate and hfta-split-tasks. Of the
+    training step's forward ops, a quarter gets `#hfta.keep<save>` and half
+    `#hfta.keep<recompute>`, chosen by a random number generator that starts
+    from `seed`. The trained values don't depend on it.
 
     ```mlir
     hfta.tanh %x {hfta.block = 0 : i64, hfta.part = #hfta.part<forward>} …
@@ -490,31 +505,32 @@ def HftaTestKeep : Pass<"hfta-test-keep", "::mlir::ModuleOp"> {
 def HftaVerifySchedules : Pass<"hfta-verify-schedules", "::mlir::ModuleOp"> {
   let summary = "Prove that each command finds what it is to use";
   let description = [{
-    Follows each schedule as the host would, with a clock a queue that events carry
-    to other queues (vector clocks: Fidge, "Timestamps in message-passing systems
-    that preserve the partial ordering", 1988). Of two commands that touch the same
-    bytes of an instance of a segment, and one of which writes, one must come after
-    the other. The host waits after each schedule, so that each is looked at by
-    itself, in calls one after the other, with and without batches that are
-    offered ahead, with two turns of copies and with one, and an evaluation with
-    fewer micro-batches or none; what is repeated is followed until every instance
-    of a segment has been used twice. So it is as one rank, and as the first and the
-    last of as many ranks as there are workers. Before `initialize` the host doesn't
-    wait: queue 0 may still be writing what segments hold at first.
+    Follows each schedule as the host would, with a vector clock for each queue
+    that events carry to other queues (Fidge, "Timestamps in message-passing
+    systems that preserve the partial ordering", 1988). Where two commands touch
+    the same bytes of an instance of a segment, and one of them writes, one must
+    come after the other. The host waits after each schedule, so each is checked
+    alone, in successive calls, with and without batches that are offered ahead,
+    with two turns of copies and with one, and an evaluation with fewer
+    micro-batches or none; loops are followed until every instance of a segment
+    has been used twice. All this is checked for a single rank, and for the
+    first and the last of as many ranks as there are workers. Before
+    `initialize` the host doesn't wait: queue 0 may still be initializing
+    segments.
 
-    Accesses being in order, it is known what each command finds:
-    - a task: the fields of its own micro-batch, what this one has left in segments
-      of roles `saved` and `cut`, and in those of role `exchange` what the same
-      call has written for it, or another rank has given; and the host's scalars of
-      this call;
+    As accesses are ordered, it is known what each command finds:
+    - a task finds the fields of its own micro-batch, the values of this
+      micro-batch in segments of roles `saved` and `cut`, and in those of role
+      `exchange` the values that the same call has written for it, or another
+      rank has sent; and the host's scalars of this call;
     - sums of groups: results are cleared before micro-batches add to them, each
       byte is added up once, after the last of them, and read outside of
       micro-batches only then; there is an instance for each group. Gradients may
       come from calls before;
-    - the host gives fields and inputs to their variables' places, and scalars;
-      results that a call leaves are given to the host, and nothing else is;
-    - other ranks: all commands that exchange something with them, which stand in
-      no repeat, are in one order, on whichever queues;
+    - the host copies fields and inputs to their variables' places, and scalars;
+      all results of a call are copied to the host, and nothing else is;
+    - other ranks: all commands that exchange data with them, which are in no
+      loop, have one order, on whichever queues;
     - other stages: messages are of whole segments, and those of one segment in one
       order; norms and sums are received in the call that reads them, changed
       parameters wherever they are read, and nothing changes once it was sent.

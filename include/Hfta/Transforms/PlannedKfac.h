@@ -1,8 +1,8 @@
 //===- PlannedKfac.h - How replicas share K-FAC, in the module --*- C++ -*-===//
 //
-// What was planned stands in the module's dictionary `hfta.kfac_plan`, with all
-// that it was planned from, so that later phases print it and tests change it:
-// a plan that is there when K-FAC is inserted is kept. Where stages of a
+// The plan stands in the module's dictionary `hfta.kfac_plan`, with all that it
+// was planned from, so that later phases print it and tests change it: a plan
+// that is already there when K-FAC is inserted is kept. Where stages of a
 // pipeline have plans of their own, it is a list of dictionaries.
 //===----------------------------------------------------------------------===//
 
@@ -14,22 +14,23 @@
 
 namespace mlir::hfta {
 
-/// Ranks of the planner are the replicas of a stage; of placement `local`, the
-/// groups.
+/// A plan. The ranks of the planner are the replicas of a stage or, with
+/// placement `local`, the groups.
 struct PlannedKfac {
-  /// Whose layers alone the plan is of, one of several stages; none: those of
-  /// the whole program.
+  /// The stage whose layers the plan is for, one of several; none: the plan is
+  /// for the layers of the whole program.
   std::optional<int64_t> stage;
   planning::KfacModel model;
   planning::KfacPlan plan;
   planning::KfacRates rates;
-  bool isMeasured = false; ///< by a program's tasks, else estimated
-  /// As checkpoints call them: "input_factor/first.weight", and "first.weight".
+  bool isMeasured = false; ///< whether its times were measured; else they are
+                           ///< estimated
+  /// The names in checkpoints: "input_factor/first.weight", and "first.weight".
   std::vector<std::string> factorNames, layerNames;
 
   static void writeAll(ModuleOp module, ArrayRef<PlannedKfac> plans);
-  /// One, or those of stages, by their numbers. Of a module that has none,
-  /// nothing; what is ill-formed is diagnosed at the module.
+  /// Reads the module's plan, or those of its stages, in the order of stages;
+  /// empty if there is none. Ill-formed ones are diagnosed at the module.
   static FailureOr<std::vector<PlannedKfac>> readAll(ModuleOp module);
 
 private:
@@ -38,18 +39,19 @@ private:
                                      DictionaryAttr from);
 };
 
-/// Of placement `local`: by the symbols of moments of layers with factors, the
-/// group whose samples alone they are of. Of other placements empty; an
-/// ill-formed plan is diagnosed at the module.
+/// For placement `local`: maps the symbols of moments of layers with factors to
+/// the group whose samples alone they are formed of. Empty for other
+/// placements; an ill-formed plan is diagnosed at the module.
 FailureOr<llvm::StringMap<int64_t>> findGroupsOfMoments(ModuleOp module);
 
-/// What inverting and sending take of so many ranks, inversions by documented
-/// rates, and links as the job says, or as was `measured` where it doesn't.
+/// Returns the rates of inverting and sending with so many ranks: inversions by
+/// documented rates, and links as the job says, or as was `measured` where it
+/// doesn't.
 planning::KfacRates getKfacRates(const Job &job, int64_t ranks,
                                  const planning::MeasuredCosts *measured);
-/// As KfacModel has them.
+/// Returns how many numbers an element takes, as KfacModel defines it.
 int64_t getNumbersPerElement(const Job &job);
-/// What measured times are of; see KfacWorkload.
+/// Returns the workload that measured times are of; see KfacWorkload.
 planning::KfacWorkload getKfacWorkload(const Job &job);
 
 } // namespace mlir::hfta

@@ -14,10 +14,11 @@ namespace mlir::hfta {
 /// initial values keep at least f32.
 void applyElementTypes(ModelOp model, const Precision &precision);
 
-/// The wider one of two float types; the first of f16 and bf16.
+/// Returns the wider one of two float types; for f16 and bf16, the first.
 FloatType getWider(FloatType first, FloatType other);
 
-/// The type, or f32 where it is narrower: of draws and of what is computed.
+/// Returns the type, or f32 where it is narrower: for random draws and for what
+/// is computed in at least f32.
 FloatType atLeastF32(FloatType type);
 
 } // namespace mlir::hfta

@@ -1,4 +1,4 @@
-//===- SimulateSchedule.h - What a step within a budget takes ---*- C++ -*-===//
+//===- SimulateSchedule.h - Simulation of a step with a budget --*- C++ -*-===//
 
 #ifndef HFTA_TRANSFORMS_SIMULATESCHEDULE_H
 #define HFTA_TRANSFORMS_SIMULATESCHEDULE_H
@@ -10,15 +10,15 @@
 
 namespace mlir::hfta {
 
-/// A step that follows many others, of a scheduled module whose transfers are
-/// planned, on one worker that has all micro-batches of a stage, or with -1 of
-/// a program of one stage: what is read and written,
-/// and what each queue does when, as the runtime does it. Where some of it is
-/// done in certain steps alone, times and bytes are the mean of such steps, and
-/// events those of a step that does it all. Where copies take turns of several
-/// steps, they are the mean of 50, and events are those within the turns. What
-/// ranks and stages exchange is there at once, and tasks that the costs don't
-/// name take no time. Diagnoses a module that has no schedule of steps.
+/// Simulates one step in the steady state of a scheduled module whose transfers
+/// are planned, on one worker that has all micro-batches of a stage, or with -1
+/// of a program of one stage: which bytes are read and written, and when each
+/// queue does what, in the runtime's way. Where some commands run in certain
+/// steps alone, times and bytes are the mean of such steps, and events those of
+/// a step that does it all. Where copies take turns of several steps, they are
+/// the mean of 50, and events are those within the turns. Exchanges between
+/// ranks and stages take no time, nor do tasks that the costs don't name.
+/// Diagnoses a module that has no schedule of steps.
 FailureOr<planning::SpillRun> simulateSchedule(ModuleOp module, const Job &job,
                                                const StepCosts &costs,
                                                int64_t stage);

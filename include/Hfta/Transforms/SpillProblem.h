@@ -1,6 +1,6 @@
-//===- SpillProblem.h - What a step within a budget leaves open -*- C++ -*-===//
+//===- SpillProblem.h - The planning problem of a memory budget -*- C++ -*-===//
 //
-// Who plans a step for several budgets models it once. The plan that is chosen
+// A pass that plans a step for several budgets models it once. The chosen plan
 // stands in the module's dictionary `hfta.spill_plan` until hfta-plan-spill
 // carries it out.
 //===----------------------------------------------------------------------===//
@@ -17,20 +17,20 @@
 
 namespace mlir::hfta {
 
-/// A step, and what the job asks of its plans.
+/// The model of a step, and the job's demands on its plans.
 struct SpillProblem {
   planning::SpillModel model;
   planning::SpillRequest request;
 };
 
-/// Of a module that hfta-differentiate has made, by measured costs if it has
-/// some. What is wrong with these, or the module, is diagnosed.
+/// Models a step of a module that hfta-differentiate has made, with measured
+/// costs if it has some. Errors in these, or in the module, are diagnosed.
 FailureOr<SpillProblem> makeSpillProblem(ModuleOp module, const Job &job);
 
 void noteSpillPlan(ModuleOp module, const planning::SpillPlan &plan);
 
-/// Takes the plan out of the module; nothing where there is none. One that
-/// isn't of the model is diagnosed at the module.
+/// Takes the plan out of the module; nothing where there is none. A plan for
+/// another model is diagnosed at the module.
 FailureOr<std::optional<planning::SpillPlan>>
 takeSpillPlan(ModuleOp module, const planning::SpillModel &model);
 

@@ -1,8 +1,8 @@
-//===- StepCosts.h - What a step's tasks and transfers take -----*- C++ -*-===//
+//===- StepCosts.h - Times of a step's tasks and transfers ------*- C++ -*-===//
 //
-// What was measured of a job with a budget of memory stands in the module's
-// dictionary `hfta.step_costs` from when its blocks are planned, so that those
-// who simulate its schedule later count with it.
+// The measured costs of a job with a memory budget stand in the module's
+// dictionary `hfta.step_costs` from when its blocks are planned, so that later
+// passes that simulate its schedule use them.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_TRANSFORMS_STEPCOSTS_H
@@ -18,16 +18,16 @@
 namespace mlir::hfta {
 
 struct StepCosts {
-  /// Of tasks, by their names: seconds of one run for all copies.
+  /// Seconds of one run for all copies, by the name of the task.
   llvm::StringMap<double> tasks;
-  /// The same of all tasks of a part together, by the part, of parts whose
-  /// blocks aren't told apart.
+  /// Seconds of one run of all tasks of a part together, by the part, for parts
+  /// that aren't measured block by block.
   llvm::StringMap<double> parts;
   planning::StoreRates store;
 
   void write(ModuleOp module) const;
-  /// Nothing where nothing was measured. What is ill-formed is diagnosed at the
-  /// module.
+  /// Reads the costs; nothing where nothing was measured. Ill-formed ones are
+  /// diagnosed at the module.
   static FailureOr<std::optional<StepCosts>> read(ModuleOp module);
 };
 

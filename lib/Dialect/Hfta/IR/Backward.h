@@ -9,9 +9,9 @@
 
 namespace mlir::hfta {
 
-/// What a derivative rule sees: the op's operands and results, the gradient of
-/// its first result (no other result of any op has one) and where the
-/// operands' gradients go.
+/// The context of a derivative rule: the op's operands and results, the
+/// gradient of its first result (no other result of any op has one) and where
+/// the operands' gradients go.
 class Backward {
 public:
   Backward(Operation *op, OpBuilder &builder, Value gradient,
@@ -22,7 +22,7 @@ public:
   }
 
   bool hasGradient() const { return static_cast<bool>(gradientValue); }
-  /// The gradient of the op's first result.
+  /// Returns the gradient of the op's first result.
   Expression gradient() const { return wrap(gradientValue); }
   Expression operand(unsigned number) const {
     return wrap(op->getOperand(number));

@@ -1,4 +1,4 @@
-//===- ExactNumbers.cpp - What constants were before rounding -------------===//
+//===- ExactNumbers.cpp - Constants before rounding -----------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/ExactNumbers.h"
 
@@ -21,7 +21,7 @@ static APInt convertBits(APFloat number, FloatType to) {
   return number.bitcastToAPInt();
 }
 
-/// A resource of converted elements.
+/// Makes a resource of converted elements.
 static ElementsAttr convertResource(DenseResourceElementsAttr resource,
                                     FloatType from, FloatType to) {
   AsmResourceBlob *blob = resource.getRawHandle().getBlob();

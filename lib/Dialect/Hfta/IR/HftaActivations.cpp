@@ -23,7 +23,8 @@ Activations ConvWeightGradientOp::getActivations() {
 
 Activations PatchMomentOp::getActivations() { return {{getInput()}}; }
 
-/// Statistics change no bit of what is trained without them.
+/// Doesn't choose, since statistics must change no bit of what is trained
+/// without them.
 bool PatchMomentOp::choosesLayout() { return false; }
 
 //===----------------------------------------------------------------------===//

@@ -18,7 +18,7 @@ int64_t ContractOp::getFlops() {
     for (auto [expression, size] : llvm::zip(map.getResults(), shape))
       sizes[cast<AffineDimExpr>(expression).getPosition()] = size;
   }
-  sizes.push_back(2); // operations a product
+  sizes.push_back(2); // a product and a sum
   return multiplySizes(sizes);
 }
 
@@ -49,11 +49,12 @@ int64_t CumulativeSumOp::getFlops() {
 int64_t ScatterAddOp::getFlops() { return countElements(getUpdates()); }
 int64_t SegmentSumOp::getFlops() { return countElements(getUpdates()); }
 int64_t PartSumsOp::getFlops() {
-  // Of a part the sum, then of each element a difference and its square.
+  // A sum for each element of a part, then a difference, its square and their
+  // sum.
   return countElements(getInput()) * (getCentered() ? 4 : 1);
 }
 
-/// Of the input, what goes on in the result.
+/// Counts the elements of the input that go on in the result.
 int64_t SliceOp::getBytesRead(unsigned) {
   return getLogicalBytes(getResult().getType());
 }
@@ -67,8 +68,8 @@ int64_t GatherOp::getBytesRead(unsigned operand) {
 // Windows
 //===----------------------------------------------------------------------===//
 
-/// Pairs of a window's position and one of its taps that lie within the input:
-/// counted axis by axis, since axes are independent. `op` has a window.
+/// Counts the pairs of a window's position and one of its taps that lie within
+/// the input, axis by axis, since axes are independent. `op` has a window.
 template <typename OpTy>
 static int64_t countTaps(OpTy op, ArrayRef<int64_t> input,
                          ArrayRef<int64_t> kernel, ArrayRef<int64_t> output) {
@@ -111,7 +112,7 @@ int64_t ConvWeightGradientOp::getFlops() {
                                getShape(getGradient()));
 }
 
-/// One comparison or addition a tap.
+/// Counts one comparison or addition per tap.
 template <typename PoolingOp>
 static int64_t countPoolingFlops(PoolingOp op, ArrayRef<int64_t> input,
                                  ArrayRef<int64_t> output) {
@@ -135,25 +136,26 @@ int64_t AveragePoolGradientOp::getFlops() {
 }
 
 //===----------------------------------------------------------------------===//
-// Composite ops: those that they become, an element of their input
+// Composite ops: the ops that they become, per element of their input
 //===----------------------------------------------------------------------===//
 
-/// Maximum, difference, power, sum and quotient; or difference at last.
+/// Counts maximum, difference, power, sum and quotient. The logarithm has a
+/// difference in place of the quotient.
 int64_t SoftmaxOp::getFlops() { return 5 * countElements(getInput()); }
 int64_t LogSoftmaxOp::getFlops() { return 5 * countElements(getInput()); }
 
-/// Difference, scale and shift; in training also the sum, the square and its
-/// sum.
+/// Counts difference, scale and shift; in training also the sum, the square and
+/// its sum.
 int64_t BatchNormOp::getFlops() {
   return (getTraining() ? 6 : 3) * countElements(getInput());
 }
 
-/// Comparison, product and selection.
+/// Counts comparison, product and selection.
 int64_t DropoutOp::getFlops() {
   return getTraining() ? 3 * countElements(getInput()) : 0;
 }
 
-/// About a product and a sum for the decay, each state and the step.
+/// Counts about a product and a sum for the decay, each state and the step.
 int64_t OptimizerUpdateOp::getFlops() {
   return 2 * (getStates().size() + 2) * countElements(getParameter());
 }

@@ -16,9 +16,9 @@ using namespace mlir::hfta;
 // Types
 //===----------------------------------------------------------------------===//
 
-/// The type of `blocks` packed moments of rows of as many columns as `sizes`
-/// multiply to, and of a one if the op says so; of their diagonal blocks, if it
-/// says of how many columns.
+/// Returns the type of `blocks` packed moments of rows with as many columns as
+/// `sizes` multiply to, plus a constant one if the op has it; if the op gives a
+/// number of columns for diagonal blocks, of these blocks alone.
 template <typename Adaptor>
 static LogicalResult
 inferMoment(std::optional<Location> location, Adaptor adaptor, int64_t blocks,
@@ -56,7 +56,8 @@ inferMoment(std::optional<Location> location, Adaptor adaptor, int64_t blocks,
                   types);
 }
 
-/// Sizes of the listed axes of a shape, none of which may be `taken` yet.
+/// Returns the sizes of the listed axes of a shape, none of which may be
+/// `taken` yet.
 static FailureOr<SmallVector<int64_t>>
 takeAxes(std::optional<Location> location, StringRef what,
          ArrayRef<int64_t> axes, ArrayRef<int64_t> shape,
@@ -146,7 +147,7 @@ bool PatchMomentOp::updates(unsigned operand) { return operand == 1; }
 // Costs
 //===----------------------------------------------------------------------===//
 
-/// A product and a sum for each row and element of the packed triangle.
+/// Counts a product and a sum for each row and element of the packed triangle.
 int64_t SecondMomentOp::getFlops() {
   int64_t rows = 1;
   for (auto [axis, size] : llvm::enumerate(getShape(getInput())))
@@ -157,8 +158,8 @@ int64_t SecondMomentOp::getFlops() {
   return multiplySizes({2, rows, result[0], result[1]});
 }
 
-/// Windows along an axis in which both of two taps lie within the input,
-/// counted for all pairs of taps, and those in which one does.
+/// Counts the windows along an axis in which both of two taps lie within the
+/// input, for all pairs of taps, and those in which one does.
 static std::pair<int64_t, int64_t> countTapPairs(PatchMomentOp op,
                                                  size_t axis) {
   int64_t size = getShape(op.getInput())[2 + axis];
@@ -178,8 +179,9 @@ static std::pair<int64_t, int64_t> countTapPairs(PatchMomentOp op,
   return {pairs, taps};
 }
 
-/// The same without products of taps in the padding; of diagonal blocks the
-/// share of the matrix' columns that one has.
+/// Counts a product and a sum likewise, without products of taps in the
+/// padding; for diagonal blocks, the fraction of the matrix' columns that one
+/// has.
 int64_t PatchMomentOp::getFlops() {
   ArrayRef<int64_t> shape = getShape(getInput());
   int64_t channels = shape[1] / getGroups(), rank = getKernel().size();

@@ -24,7 +24,7 @@ static Expression subtractMaximum(OpTy op, OpBuilder &builder) {
 SmallVector<Value> SoftmaxOp::decompose(OpBuilder &builder) {
   int64_t axis = getAxis();
   Expression power = subtractMaximum(*this, builder).apply<ExpOp>();
-  // One division a row: a product an element is cheaper by far.
+  // One division per row: a product per element is far cheaper.
   Expression inverse = 1.0 / power.sum(axis);
   return giveResults(*this, builder,
                      {power * inverse.repeat(power.getShape(), axis)});
@@ -80,7 +80,8 @@ SmallVector<Value> CumulativeSumOp::decompose(OpBuilder &builder) {
 // Normalization
 //===----------------------------------------------------------------------===//
 
-/// running * momentum + batch * (1 - momentum), in the running one's type.
+/// Computes running * momentum + batch * (1 - momentum), in the type of
+/// `running`.
 static Expression moveAverage(const Expression &running,
                               const Expression &batch, double momentum) {
   return running * momentum +
@@ -123,8 +124,8 @@ SmallVector<Value> BatchNormOp::decompose(OpBuilder &builder) {
                      {result, newMean, newVariance, mean, inverse});
 }
 
-/// What the backward needs anyway, the mean that the op normalized with, is the
-/// batch's.
+/// Splits the op in two. The backward needs the batch's mean anyway, as the op
+/// normalizes with it.
 bool BatchNormOp::separateStatistics(OpBuilder &builder) {
   if (!getTraining() || !getRunningMean())
     return false;

@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// A name without quotes.
+/// Parses a name without quotes.
 static ParseResult parseWord(AsmParser &parser, StringAttr &word) {
   StringRef keyword;
   if (parser.parseKeyword(&keyword))
@@ -26,7 +26,7 @@ static void printWord(AsmPrinter &printer, StringAttr word) {
   printer << word.getValue();
 }
 
-/// A name in quotes that need not be there.
+/// Parses an optional name in quotes.
 static ParseResult parseOptionalText(AsmParser &parser, StringAttr &text) {
   std::string string;
   if (succeeded(parser.parseOptionalString(&string)))

@@ -12,7 +12,7 @@ using namespace mlir::hfta;
 // Result types
 //===----------------------------------------------------------------------===//
 
-/// Equal logical shapes; the result has them and `elementType`.
+/// Checks that logical shapes are equal; the result has them and `elementType`.
 static LogicalResult inferElementwise(std::optional<Location> location,
                                       ValueRange operands, Type elementType,
                                       SmallVectorImpl<Type> &types) {
@@ -29,7 +29,7 @@ static LogicalResult inferElementwise(std::optional<Location> location,
   return success();
 }
 
-/// As above, for operands of one element type.
+/// Infers as inferElementwise does, for operands of one element type.
 static LogicalResult inferSame(std::optional<Location> location,
                                ValueRange operands, Type elementType,
                                SmallVectorImpl<Type> &types) {
@@ -206,7 +206,7 @@ Value SignOp::buildScalar(OpBuilder &builder, Location loc,
     negative = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
                                      input, none);
   }
-  // A NaN is neither and falls through to zero only for integers; keep it.
+  // A NaN is neither positive nor negative and must not become zero; keep it.
   Value rest = none;
   if (isa<FloatType>(type)) {
     Value nan = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO,
@@ -287,9 +287,9 @@ Value SelectOp::buildScalar(OpBuilder &builder, Location loc,
                                  scalars[2]);
 }
 
-/// Half of what the last kept bit stands for carries into it. An infinity has
-/// no bits that carry; of a NaN they might make something else, so that it
-/// keeps its upper bits, and gets the one that makes it quiet.
+/// Adds half of the last kept bit's value, whose carry rounds that bit. An
+/// infinity has no bits that carry; a NaN's carry might make it another value,
+/// so a NaN keeps its upper bits and gets the one that makes it quiet.
 Value RoundToTf32Op::buildScalar(OpBuilder &builder, Location loc,
                                  ValueRange scalars) {
   constexpr int64_t kLost = (int64_t(1) << 13) - 1;
@@ -312,7 +312,8 @@ Value RoundToTf32Op::buildScalar(OpBuilder &builder, Location loc,
   return arith::BitcastOp::create(builder, loc, input.getType(), kept);
 }
 
-/// Integers: unsigned if the storage type says so or if it is a boolean.
+/// Casts from an integer: unsigned if the storage type says so or if it is a
+/// boolean.
 static Value castFromInteger(OpBuilder &builder, Location loc, Value input,
                              bool isUnsigned, Type to) {
   if (isa<FloatType>(to)) {
@@ -359,7 +360,7 @@ Value CastOp::buildScalar(OpBuilder &builder, Location loc,
     unsigned width = to.getIntOrFloatBitWidth();
     if (input.getType() == to)
       return input;
-    // f16 and bf16 meet in f32, which holds both exactly.
+    // f16 and bf16 are converted by way of f32, which holds both exactly.
     if (from == width)
       return arith::TruncFOp::create(
           builder, loc, to,

@@ -52,8 +52,9 @@ HFTA_UNARY_DERIVATIVE(CastOp, isa<FloatType>(g.getElementType())
 // Two operands
 //===----------------------------------------------------------------------===//
 
-/// PyTorch's `maximum` and `minimum`: all of the gradient to the operand that
-/// is chosen, half of it to each of two equal ones, all to both beside a NaN.
+/// Follows PyTorch's `maximum` and `minimum`: all of the gradient goes to the
+/// operand that is chosen, half of it to each of two equal ones, all to both
+/// where one is a NaN.
 static Expression shareOfChosen(const Expression &operand,
                                 const Expression &other,
                                 ComparePredicate notChosen,
@@ -63,7 +64,8 @@ static Expression shareOfChosen(const Expression &operand,
   return operand.compare(notChosen, other).select(0.0, shared);
 }
 
-/// Zero where the exponent is zero, whatever the base.
+/// Returns the gradient by the base, which is zero where the exponent is zero,
+/// whatever the base.
 static Expression powerBaseGradient(const Expression &base,
                                     const Expression &exponent,
                                     const Expression &gradient) {
@@ -72,7 +74,8 @@ static Expression powerBaseGradient(const Expression &base,
       .select(0.0, gradient * slope);
 }
 
-/// Zero where the base is zero and the exponent is not negative.
+/// Returns the gradient by the exponent, which is zero where the base is zero
+/// and the exponent is not negative.
 static Expression powerExponentGradient(const Expression &base,
                                         const Expression &exponent,
                                         const Expression &result,

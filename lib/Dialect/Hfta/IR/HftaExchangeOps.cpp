@@ -5,7 +5,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The segment that a place lies in; null if the table has none.
+/// Returns the segment that a place lies in; null if the table has none.
 static SegmentAttr getSegment(Operation *op, PlaceAttr place) {
   ArrayAttr segments = SegmentAttr::getTable(op);
   if (!segments || place.getNumber() >= static_cast<int64_t>(segments.size()))
@@ -14,10 +14,11 @@ static SegmentAttr getSegment(Operation *op, PlaceAttr place) {
 }
 
 //===----------------------------------------------------------------------===//
-// What ranks do together
+// Collective commands of ranks
 //===----------------------------------------------------------------------===//
 
-/// What is sent waits for others, which the host must not.
+/// Checks the queue of a command that sends: it waits for other ranks, which
+/// the host must not do.
 template <typename OpTy>
 static LogicalResult verifyPostingQueue(OpTy op) {
   if (op.getQueue() == 0)
@@ -25,8 +26,9 @@ static LogicalResult verifyPostingQueue(OpTy op) {
   return verifyQueue(op);
 }
 
-/// A command that all ranks give together. Turns of a given number of copies
-/// are as many on each; what lies in the arena in one isn't there in the next.
+/// Checks a command that all ranks give together. With `mayTakeTurns` it may
+/// stand in turns of a given number of copies, of which every rank has as many:
+/// what lies in the arena in one turn isn't there in the next.
 template <typename OpTy>
 static LogicalResult verifyOnce(OpTy op, bool mayTakeTurns = false) {
   for (auto outer = op->template getParentOfType<RepeatOp>(); outer;
@@ -39,7 +41,7 @@ static LogicalResult verifyOnce(OpTy op, bool mayTakeTurns = false) {
   return verifyPostingQueue(op);
 }
 
-/// What all replicas take part in, none of them without the segment.
+/// Checks a command that all replicas take part in: each must have the segment.
 static LogicalResult verifyAllHold(Operation *op, PlaceAttr place) {
   SegmentAttr segment = getSegment(op, place);
   if (!segment || !segment.getHolders())
@@ -114,8 +116,8 @@ AllGatherOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
   return verifyAllHold(*this, getAt());
 }
 
-/// A place in one segment, of each copy if it has a stride: within each one's
-/// part, where the segment has slabs.
+/// Checks a place in one segment, of each copy if it has a stride: within each
+/// copy's slab, where the segment has slabs.
 template <typename OpTy>
 static LogicalResult verifyCopiesPlace(OpTy op) {
   PlaceAttr at = op.getAt();
@@ -145,7 +147,7 @@ static LogicalResult verifyCopiesPlace(OpTy op) {
   return success();
 }
 
-/// It is for all copies, at once.
+/// Checks that the command is for all copies at once.
 template <typename OpTy>
 static LogicalResult verifyForAllCopies(OpTy op) {
   if (auto outer = op->template getParentOfType<RepeatOp>())
@@ -219,10 +221,10 @@ TakeGroupOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
 }
 
 //===----------------------------------------------------------------------===//
-// What stages say to each other
+// Messages between stages
 //===----------------------------------------------------------------------===//
 
-/// A send or a receive.
+/// Checks a send or a receive.
 template <typename OpTy>
 static LogicalResult verifyMessage(OpTy op) {
   if (op.getAt().getSpace() != Space::segment)

@@ -19,7 +19,7 @@ Operation *HftaDialect::materializeConstant(OpBuilder &builder, Attribute value,
   return ConstantOp::create(builder, loc, elements);
 }
 
-/// The splat `value`, if it is one, in another shape.
+/// Returns the splat `value`, if it is one, in another shape.
 static OpFoldResult resizeSplat(Attribute value, RankedTensorType type) {
   auto splat = dyn_cast_if_present<SplatElementsAttr>(value);
   return splat ? OpFoldResult(splat.resizeSplat(type)) : OpFoldResult();
@@ -69,7 +69,8 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
 OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
   if (isIota(getPermutation()))
     return getInput();
-  // What is made anew in each kernel reads what lies in memory in that order.
+  // An op that each kernel recomputes reads its operand in the order that it
+  // has in memory, so it isn't merged with the transpose that makes this order.
   auto inner = getInput().getDefiningOp<TransposeOp>();
   if (inner && !(*this)->hasAttr(HftaDialect::kRepeatedAttrName)) {
     SmallVector<int64_t> permutation;
@@ -97,7 +98,7 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
 }
 
 OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
-  // All elements in order; with one element a stride means nothing.
+  // All elements in order; with one element the stride doesn't matter.
   if (getInput().getType() == getType() &&
       llvm::all_of(llvm::zip(getSizes(), getStrides()), [](auto pair) {
         return std::get<0>(pair) <= 1 || std::get<1>(pair) == 1;
@@ -124,7 +125,7 @@ OpFoldResult ReduceOp::fold(FoldAdaptor) {
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// The value whose copies in order are the inputs.
+/// Folds to the value whose copies, in order, are the inputs.
 OpFoldResult StackOp::fold(FoldAdaptor) {
   Value whole;
   for (auto [copy, input] : llvm::enumerate(getInputs())) {

@@ -1,6 +1,7 @@
 //===- HftaLayerDerivatives.cpp - Backward of layers ----------------------===//
 //
-// Contraction, convolution, normalization, softmax and dropout.
+// The derivatives of contraction, convolution, normalization, softmax and
+// dropout.
 //===----------------------------------------------------------------------===//
 
 #include "Backward.h"
@@ -13,8 +14,8 @@ using namespace mlir::hfta;
 // Contraction
 //===----------------------------------------------------------------------===//
 
-/// A contraction over `op`'s iteration space that reads lhs, rhs or result
-/// where `op` has them at the places numbered `places`.
+/// Builds a contraction over `op`'s iteration space that reads lhs, rhs or
+/// result with the maps that `op` has at the indices `places`.
 static Value contractLike(ContractOp op, const Expression &lhs,
                           const Expression &rhs, ArrayRef<unsigned> places) {
   SmallVector<Attribute> maps;
@@ -39,7 +40,7 @@ HFTA_DEFINE_BACKWARD(ContractOp) {
 // Convolution
 //===----------------------------------------------------------------------===//
 
-/// A convolution or one of its gradients with `op`'s window.
+/// Builds a convolution or one of its gradients with `op`'s window.
 template <typename ResultOp, typename OpTy, typename... Extra>
 static Value convolveLike(OpTy op, const Expression &first,
                           const Expression &second, Extra... extra) {

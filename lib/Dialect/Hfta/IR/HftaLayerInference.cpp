@@ -119,7 +119,7 @@ hfta::countPositions(std::optional<Location> location, ArrayRef<int64_t> sizes,
 // Convolution
 //===----------------------------------------------------------------------===//
 
-/// The shape of convolving `input` with `weight`.
+/// Infers the shape of convolving `input` with `weight`.
 template <typename Adaptor>
 static FailureOr<SmallVector<int64_t>>
 inferConvolution(std::optional<Location> location, Adaptor adaptor,
@@ -208,7 +208,7 @@ LogicalResult ConvWeightGradientOp::inferReturnTypes(
 // Pooling
 //===----------------------------------------------------------------------===//
 
-/// The shape of pooling `input`.
+/// Infers the shape of pooling `input`.
 template <typename Adaptor>
 static FailureOr<SmallVector<int64_t>>
 inferPooling(std::optional<Location> location, Adaptor adaptor,
@@ -225,8 +225,8 @@ inferPooling(std::optional<Location> location, Adaptor adaptor,
   return shape;
 }
 
-/// Elements added by ceil mode: one number a spatial axis, part of the padding
-/// at its high end.
+/// The elements added by ceil mode: one number per spatial axis, part of the
+/// padding at its high end.
 template <typename Adaptor>
 static LogicalResult checkCeilPadding(std::optional<Location> location,
                                       Adaptor adaptor) {
@@ -243,7 +243,7 @@ static LogicalResult checkCeilPadding(std::optional<Location> location,
   return success();
 }
 
-/// Checks a pooling gradient's operands and gives the input's type.
+/// Checks a pooling gradient's operands and infers the input's type.
 template <typename Adaptor>
 static LogicalResult inferPoolingGradient(std::optional<Location> location,
                                           Adaptor adaptor,

@@ -1,6 +1,6 @@
-//===- HftaLayers.cpp - What ops are to trained parameters ----------------===//
+//===- HftaLayers.cpp - How ops use trained parameters --------------------===//
 //
-// LayerOpInterface of each op that has it, and hfta.layer.
+// LayerOpInterface of each op that implements it, and hfta.layer.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Expression.h"
@@ -55,7 +55,8 @@ ParameterUse ContractOp::getParameterUse(unsigned operand) {
   return use;
 }
 
-/// Of a convolution or the gradient of one's input, whose weight is operand 1.
+/// Returns the use by a convolution, or by the gradient of one's input, whose
+/// weight is operand 1.
 template <typename OpTy>
 static ParameterUse getConvolutionUse(OpTy op, LayerKind kind,
                                       unsigned operand) {
@@ -84,7 +85,7 @@ ParameterUse ConvInputGradientOp::getParameterUse(unsigned operand) {
 // Embeddings
 //===----------------------------------------------------------------------===//
 
-/// Whether a value follows from constants alone.
+/// Whether a value is computed from constants alone.
 static bool isKnown(Value value) {
   SmallVector<Value> worklist = {value};
   DenseSet<Value> seen;
@@ -100,7 +101,7 @@ static bool isKnown(Value value) {
   return true;
 }
 
-/// Rows that are always the same are a piece of the table, like a slice.
+/// Rows that are always the same are a part of the table, like a slice.
 ParameterUse GatherOp::getParameterUse(unsigned operand) {
   if (operand != 0)
     return {};
@@ -119,8 +120,8 @@ ParameterUse GatherOp::getParameterUse(unsigned operand) {
 // Norms
 //===----------------------------------------------------------------------===//
 
-/// Whether a factor of each row, or channel, is the inverse root of some mean,
-/// as a norm's is: a reduction lies behind a root.
+/// Whether `factor`, one per row or channel, is the inverse square root of some
+/// mean, as in a norm: it is computed from a reduction by way of a square root.
 static bool isInverseDeviation(Value factor) {
   SmallVector<std::pair<Value, int>> worklist = {{factor, false}};
   DenseSet<std::pair<Value, int>> seen;
@@ -153,7 +154,7 @@ static Value skipMovement(Value value) {
   return value;
 }
 
-/// Whether `value` is something times or through a deviation of itself.
+/// Whether `value` is multiplied or divided by a deviation of itself.
 static bool isNormalized(Value value) {
   Operation *op = skipMovement(value).getDefiningOp();
   if (isa_and_nonnull<StackOp>(op))
@@ -165,7 +166,8 @@ static bool isNormalized(Value value) {
   });
 }
 
-/// The scale of what is normalized; any other product is no layer.
+/// A product with a normalized value is a norm's scale; any other is not a
+/// layer.
 ParameterUse MulOp::getParameterUse(unsigned operand) {
   ParameterUse use;
   if (!isNormalized(getOperand(1 - operand)))
@@ -189,7 +191,7 @@ ParameterUse BatchNormOp::getParameterUse(unsigned operand) {
   return use;
 }
 
-/// The normalized input, from the statistics that the backward has.
+/// Builds the normalized input from the statistics that the backward has.
 Value BatchNormOp::buildLayerInput(OpBuilder &builder, unsigned operand) {
   if (operand != 1)
     return {};

@@ -18,7 +18,8 @@ static void give(ValueRange operands, ArrayRef<int64_t> shape, Type elementType,
                              getCopies(TypeRange(operands))));
 }
 
-/// The rows of packed matrices, or failure if these aren't such.
+/// Returns the number of rows of packed matrices, or failure if the operands
+/// aren't packed matrices.
 static FailureOr<int64_t> checkPacked(std::optional<Location> location,
                                       Value factor) {
   RankedTensorType type = getPlainType(factor);
@@ -68,7 +69,8 @@ LogicalResult SpdInverseOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
-/// A third each: the decomposition, the triangle's inverse, its square.
+/// Counts a third each for the decomposition, the triangle's inverse, and its
+/// square.
 int64_t SpdInverseOp::getFlops() {
   RankedTensorType type = getPlainType(getFactor());
   int64_t rows = *getPackedSide(type.getDimSize(1));
@@ -96,7 +98,7 @@ LogicalResult SymmetricEigenOp::inferReturnTypes(
   return success();
 }
 
-/// Of a direct method; an iteration from a good start may do with fewer.
+/// Counts a direct method; an iteration from a good start may need fewer.
 int64_t SymmetricEigenOp::getFlops() {
   static constexpr int64_t kFlopsAnElement = 9;
   RankedTensorType type = getPlainType(getFactor());

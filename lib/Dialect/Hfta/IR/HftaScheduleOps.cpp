@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Numbers of segments, each once and in order.
+/// Checks that numbers of segments occur once each, and in order.
 static LogicalResult verifySegments(Operation *op, StringRef what,
                                     ArrayRef<int64_t> numbers) {
   ArrayAttr segments = SegmentAttr::getTable(op);
@@ -87,7 +87,7 @@ SmallVector<int64_t> TaskOp::findWorkspaces() {
   return found;
 }
 
-/// C5.
+/// (C5)
 static LogicalResult verifyWorkspace(TaskOp task, ArrayRef<int64_t> needed) {
   ArrayAttr segments = SegmentAttr::getTable(task);
   if (!segments)
@@ -143,7 +143,7 @@ LogicalResult TaskOp::verifyRegions() {
 // Commands
 //===----------------------------------------------------------------------===//
 
-/// Nothing but commands.
+/// Checks that the region holds nothing but commands.
 static LogicalResult verifyCommands(Region &region) {
   for (Operation &op : region.front())
     if (!isa<RunOp, TransferOp, FillOp, AllReduceOp, AllGatherOp,
@@ -200,9 +200,9 @@ SmallVector<int64_t> ScheduleOp::findKept(SymbolTableCollection &symbols) {
     for (ArrayRef<int64_t> numbers : {task.getReads(), task.getWrites()})
       for (int64_t number : numbers) {
         Operation *known = turnsOf.try_emplace(number, turns).first->second;
-        // The workspace lives within a task, and what isn't resident finds what
-        // other turns have left, if it needs that, in the store. State is what
-        // the next call finds.
+        // A workspace lives within a task. A segment that isn't resident finds
+        // the results of other turns, if it needs them, in the store. State
+        // must be there for the next call.
         Role role = getSegment(number).getRole();
         bool isLeft =
             role != Role::workspace && getSegment(number).isResident();
@@ -211,7 +211,7 @@ SmallVector<int64_t> ScheduleOp::findKept(SymbolTableCollection &symbols) {
           kept.insert(number);
       }
   });
-  // Of a segment that isn't there the command itself tells.
+  // If a segment doesn't exist, the command's own verifier reports it.
   auto keep = [&](PlaceAttr at) {
     if (at.getNumber() >= 0 && at.getNumber() < int64_t(segments.size()))
       kept.insert(at.getNumber());
@@ -228,8 +228,8 @@ SmallVector<int64_t> ScheduleOp::findKept(SymbolTableCollection &symbols) {
   walk([&](TakeGroupOp take) { keep(take.getAt()); });
   walk([&](SendOp send) { keep(send.getAt()); });
   walk([&](ReceiveOp receive) { keep(receive.getAt()); });
-  // Gradients, and moments, wait for an update that is not in the schedule, or
-  // come from elsewhere.
+  // Gradients and moments wait for an update that is not in the schedule, or
+  // come from another schedule.
   if (getKind() == schedules::kAccumulate || getKind() == schedules::kUpdate)
     for (int64_t number = 0; number < int64_t(segments.size()); ++number)
       if (SegmentAttr::isSummed(getSegment(number).getRole()))
@@ -332,7 +332,7 @@ LogicalResult OnlyOp::verify() {
   return success();
 }
 
-/// (C3), and what (C2) says of its body.
+/// (C3), and the part of (C2) about its body.
 LogicalResult OnlyOp::verifyRegions() {
   if (failed(verifyCommands(getBody())))
     return failure();

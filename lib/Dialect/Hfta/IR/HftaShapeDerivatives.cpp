@@ -29,12 +29,12 @@ HFTA_DEFINE_BACKWARD(UnstackOp) {
   if (!backward.wants(0))
     return;
   Expression gradient = backward.gradient();
-  // Copies would have to be summed, and nothing flows between copies.
+  // The copies' gradients would have to be summed, but copies are independent.
   if (isArrayed(gradient))
     return backward.fail("one copy's value is used by all copies, so it has no "
                          "gradient of its own");
   RankedTensorType type = op.getInput().getType();
-  // Zeros of the sign that changes no sum, not even one that is zero.
+  // Negative zeros change no sum, not even one that is a zero.
   SmallVector<Value> gradients(*getCopies(type), gradient.splat(-0.0));
   gradients[op.getCopy()] = gradient;
   backward.set(0, backward.create<StackOp>(type, gradients));
@@ -128,8 +128,8 @@ HFTA_DEFINE_BACKWARD(ConcatOp) {
 // Reduce
 //===----------------------------------------------------------------------===//
 
-/// Equal shares to all elements that equal the extremum. A NaN extremum equals
-/// none and makes NaN of the quotient 0 / 0, as in PyTorch.
+/// Gives equal shares to all elements that equal the extremum. A NaN extremum
+/// equals none and makes NaN of the quotient 0 / 0, as in PyTorch.
 static Expression extremumGradient(ReduceOp op, const Expression &input,
                                    const Expression &result,
                                    const Expression &gradient) {
@@ -141,8 +141,9 @@ static Expression extremumGradient(ReduceOp op, const Expression &input,
   return chosen * (gradient / count).repeat(shape, axes);
 }
 
-/// The product of all other elements: the result over the element where none
-/// is zero, the product of the others where it is the only zero, else zero.
+/// Returns the product of all other elements: the result divided by the element
+/// where none is zero, the product of the others where it is the only zero,
+/// else zero.
 static Expression productGradient(ReduceOp op, const Expression &input,
                                   const Expression &result,
                                   const Expression &gradient) {
@@ -178,8 +179,8 @@ HFTA_DEFINE_BACKWARD(ReduceOp) {
   }
 }
 
-/// The same sums in the other direction, their steps from the last to the
-/// first.
+/// The gradient is the cumulative sum in the other direction, with steps from
+/// the last to the first.
 HFTA_DEFINE_BACKWARD(CumulativeSumOp) {
   if (backward.wants(0))
     backward.set(0, backward.gradient().apply<CumulativeSumOp>(

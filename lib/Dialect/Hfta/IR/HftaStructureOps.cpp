@@ -56,9 +56,9 @@ void VariableOp::build(OpBuilder &builder, OperationState &state,
   state.getOrAddProperties<Properties>().purpose = purpose;
 }
 
-/// C9, of all variables beside the first one.
+/// Checks C9 for all variables of a table at once, beside the first one.
 static LogicalResult verifyPurposesDiffer(VariableOp first) {
-  // Of one purpose there is one variable, or one a copy.
+  // There is one variable of each purpose, or one per copy.
   DenseMap<std::pair<Attribute, Attribute>, VariableOp> known;
   DenseMap<Attribute, VariableOp> last;
   for (auto variable : first->getBlock()->getOps<VariableOp>()) {
@@ -95,7 +95,7 @@ LogicalResult VariableOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
       symbolTable.lookupNearestSymbolFrom<VariableOp>(*this, purpose.getOf());
   if (!of)
     return emitOpError("belongs to no variable: ") << purpose.getOf();
-  // So none belongs to itself, by however many others.
+  // So no variable belongs to itself, by way of however many others.
   bool isInitial = purpose.getKind() == Purpose::initial;
   if (isInitial && of.getRole() == Role::constant)
     return emitOpError("is for ")

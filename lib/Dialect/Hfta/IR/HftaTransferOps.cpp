@@ -5,7 +5,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The segment that a command is of; null if the table has none.
+/// Returns the segment that a command is for; null if the table has none.
 template <typename OpTy>
 static SegmentAttr getSegment(OpTy op) {
   ArrayAttr segments = SegmentAttr::getTable(op);
@@ -15,8 +15,8 @@ static SegmentAttr getSegment(OpTy op) {
   return dyn_cast<SegmentAttr>(segments[number]);
 }
 
-/// How many copies a turn of the command has; nothing outside of turns, or
-/// where the host chooses.
+/// Returns how many copies a turn of the command has; nothing outside of turns,
+/// or where the host chooses.
 static std::optional<int64_t> findTurnCopies(Operation *op) {
   for (auto outer = op->getParentOfType<RepeatOp>(); outer;
        outer = outer->getParentOfType<RepeatOp>())
@@ -25,7 +25,7 @@ static std::optional<int64_t> findTurnCopies(Operation *op) {
   return std::nullopt;
 }
 
-/// (C6), (C7) of `hfta.fetch`, and that there are a device and a queue.
+/// Checks (C6), (C7) of `hfta.fetch`, and that the device and the queue exist.
 template <typename OpTy>
 static LogicalResult verifyPosition(OpTy op) {
   auto ahead = static_cast<int64_t>(op.getAhead());
@@ -42,7 +42,7 @@ static LogicalResult verifyPosition(OpTy op) {
   return verifyQueue(op);
 }
 
-/// The segment is there and isn't resident; (C8) of `hfta.fetch`.
+/// Checks that the segment exists and isn't resident, and (C8) of `hfta.fetch`.
 template <typename OpTy>
 static LogicalResult verifySegment(OpTy op) {
   auto number = static_cast<int64_t>(op.getSegment());
@@ -62,7 +62,8 @@ static LogicalResult verifySegment(OpTy op) {
   return success();
 }
 
-/// What works with the store is spilled, and the host doesn't wait for it.
+/// Checks that the command's segment is spilled, as it uses the store, and that
+/// its queue isn't the host's, which would wait for it.
 template <typename OpTy>
 static LogicalResult verifyStored(OpTy op) {
   if (SegmentAttr segment = getSegment(op);

@@ -49,12 +49,12 @@ public:
   void field(StringRef key, double value) {
     add(key, builder.getF64FloatAttr(value));
   }
-  /// Written where it holds.
+  /// Writes the flag where it holds.
   void flag(StringRef key, bool value) {
     if (value)
       field(key, value);
   }
-  /// Written where there are some, of a text letters.
+  /// Writes the values where there are some; one string has a letter for each.
   template <typename Values>
   void list(StringRef key, const Values &values) {
     if (!values.empty())
@@ -81,7 +81,7 @@ public:
   void field(StringRef key, const Schedule &value) {
     record(key, value, DescribeSchedule());
   }
-  /// A field that may be missing.
+  /// Writes a setting, which may be missing.
   void setting(const SettingInfo &info, Job &job) {
     std::visit([&](auto *value) { field(info.name, *value); }, info.get(job));
   }
@@ -192,7 +192,7 @@ public:
       inner.finish();
     }
   }
-  /// Whatever hasn't been read is an error.
+  /// Reports an entry that hasn't been read.
   void finish() {
     for (NamedAttribute entry : dictionary)
       if (error.empty() && !known.contains(entry.getName().getValue()))
@@ -214,7 +214,7 @@ public:
   }
 
 private:
-  /// False: one of the entries is no string.
+  /// Appends the strings. False: one of the entries isn't a string.
   static bool append(ArrayAttr entries, std::vector<std::string> &values) {
     for (Attribute entry : entries) {
       auto text = dyn_cast<StringAttr>(entry);
@@ -306,7 +306,7 @@ bool Precision::accumulatesEnough() const {
          !llvm::is_contained(widest, compute);
 }
 
-/// What is wrong with one of the types; empty if nothing.
+/// Returns why one of the types is wrong; empty if none is.
 static std::string checkPrecision(const Precision &precision) {
 #define HFTA_PRECISION(member, bits, text)                                     \
   if (!llvm::is_contained(getFloatTypeNames(), precision.member))              \
@@ -325,7 +325,8 @@ static std::string checkPrecision(const Precision &precision) {
   return "";
 }
 
-/// What is wrong with the rows of an order at first sight; empty if nothing.
+/// Returns an error that can be seen in the rows of an order alone; empty if
+/// there is none.
 static std::string checkOrderRows(const Job &job) {
   if (job.orderRows.empty())
     return job.getOrderFile().empty() ? "" : "'order_rows' must be given";
@@ -341,7 +342,7 @@ static std::string checkOrderRows(const Job &job) {
   return "";
 }
 
-/// What is wrong with the stages' first blocks; empty if nothing.
+/// Returns why the stages' first blocks are wrong; empty if they aren't.
 static std::string checkStageBlocks(const Job &job) {
   const std::vector<int64_t> &blocks = job.stageBlocks;
   if (blocks.empty())
@@ -358,7 +359,7 @@ static std::string checkStageBlocks(const Job &job) {
   return "";
 }
 
-/// What is wrong with the workers' places; empty if nothing.
+/// Returns why the workers' places are wrong; empty if they aren't.
 static std::string checkWorkerPlaces(const Job &job) {
   if (job.workerPlaces.empty())
     return "";
@@ -374,7 +375,7 @@ static std::string checkWorkerPlaces(const Job &job) {
   return "";
 }
 
-/// What is wrong with the stages; empty if nothing.
+/// Returns why the stages are wrong; empty if they aren't.
 static std::string checkPipeline(const Job &job) {
   for (const std::vector<std::string> &cut : job.cuts)
     if (cut.empty() || llvm::is_contained(cut, ""))
@@ -413,7 +414,7 @@ static std::string checkPipeline(const Job &job) {
   return checkOrderRows(job);
 }
 
-/// What is wrong with schedules and preconditioner; empty if nothing.
+/// Returns why schedules or preconditioner are wrong; empty if they aren't.
 static std::string checkKinds(const Job &job) {
   for (const SettingInfo *setting : getSettings())
     if (setting->type == SettingType::Schedule) {
@@ -432,7 +433,8 @@ static std::string checkKinds(const Job &job) {
   return "";
 }
 
-/// What a reader of the job may rely on; returns an error or nothing.
+/// Checks everything that a reader of the job may rely on; returns an error, or
+/// nothing.
 static std::string checkJob(const Job &job) {
   if (job.copies < 1)
     return "'copies' must be at least 1";

@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Of an order that has a name.
+/// Returns the planner's kind of an order that has a name.
 static planning::OrderKind getKind(PipelineOrder order) {
   switch (order) {
   case PipelineOrder::allForwardsFirst:
@@ -46,7 +46,7 @@ void hfta::setOrder(Job &job, const planning::Order &order) {
   job.orderRows = planning::namePositionLists(order);
 }
 
-/// Where some backwards are in halves, all are: there is a task for each.
+/// Splits all backwards in two where some are: there is a task for each half.
 static void splitBackwards(planning::Order &order) {
   for (planning::ActionList &list : order.workers) {
     planning::ActionList split;

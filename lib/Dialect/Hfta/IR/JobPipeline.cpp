@@ -28,7 +28,7 @@ int64_t Job::getStage(int64_t block) const {
 PipelineOrder Job::getOrder() const {
   if (allForwardsFirst)
     return PipelineOrder::allForwardsFirst;
-  // One stage waits for no other.
+  // A single stage waits for no other.
   if (getStageCount() == 1)
     return order == kAllForwardsFirst ? PipelineOrder::allForwardsFirst
                                       : PipelineOrder::oneForwardOneBackward;
@@ -55,14 +55,14 @@ PipelineOrder Job::getOrder() const {
   llvm_unreachable("all kinds are listed");
 }
 
-/// What stands around the name of a file or folder.
+/// The text before and after the name of a file or folder.
 static constexpr StringLiteral kNameBegin = "(\"", kNameEnd = "\")";
 
 std::string Job::makeNamed(StringRef word, StringRef name) {
   return (word + kNameBegin + name + kNameEnd).str();
 }
 
-/// The name in `word("NAME")`; empty if the text is something else.
+/// Returns the name in `word("NAME")`; empty if the text has another form.
 static StringRef getNamed(StringRef text, StringRef word) {
   if (text.consume_front(word) && text.consume_front(kNameBegin) &&
       text.consume_back(kNameEnd))
@@ -83,7 +83,7 @@ StringRef Job::getSpillFolder() const { return getNamed(spill, kDisk); }
 bool Job::isVShaped() const {
   if (getOrder() != PipelineOrder::listed)
     return getOrder() == PipelineOrder::vShape;
-  // Then the first stage has the model's last part, too.
+  // In a V shape, the first stage has the model's last part, too.
   constexpr int64_t kParts = 2;
   return chunks == kParts && getStageCount() > 1 &&
          StringRef(orderRows.front())
@@ -100,8 +100,8 @@ bool Job::splitsBackward() const {
          getOrder() == PipelineOrder::vShape;
 }
 
-/// Of a row of actions, the most micro-batches between forward and backward at
-/// a time.
+/// Returns the most micro-batches in a row of actions that are between forward
+/// and backward at a time.
 static int64_t countInFlight(StringRef row) {
   int64_t inFlight = 0, most = 0;
   for (char letter : row) {
@@ -113,7 +113,7 @@ static int64_t countInFlight(StringRef row) {
 }
 
 int64_t Job::getInFlight(int64_t stage) const {
-  int64_t own = 0; // of the first worker, which has as many as any
+  int64_t own = 0; // the first worker's, which has as many as any
   for (int64_t number = 0; number < microBatches; ++number)
     own += number % getGroups(stage) % getReplicas(stage) == 0;
   if (!inFlight.empty())
@@ -163,7 +163,7 @@ planning::Cluster hfta::makeCluster(const Job &job) {
                              ? cluster.network
                              : static_cast<double>(job.clusterPointToPoint);
   cluster.latency = job.clusterLatency;
-  // Published costs are those of links that take turns.
+  // Published costs are for links whose two directions take turns.
   bool takesTurns = job.clusterDuplex == "half" || job.planCosts == "published";
   cluster.duplex = takesTurns ? planning::Duplex::half : planning::Duplex::full;
   return cluster;

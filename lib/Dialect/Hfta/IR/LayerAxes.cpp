@@ -1,4 +1,4 @@
-//===- LayerAxes.cpp - Which axes of a layer are rows and columns ---------===//
+//===- LayerAxes.cpp - Axes of a layer that are rows or columns -----------===//
 
 #include "Hfta/Dialect/Hfta/IR/LayerAxes.h"
 #include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
@@ -25,7 +25,8 @@ static int64_t countRows(const LayerSide &side) {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Axes of `map` whose dimension `belongs`, in the map's order.
+/// Returns the axes of `map` whose dimension satisfies `belongs`, in the map's
+/// order.
 static SmallVector<int64_t>
 findAxes(AffineMap map, llvm::function_ref<bool(AffineExpr)> belongs) {
   SmallVector<int64_t> axes;
@@ -35,8 +36,8 @@ findAxes(AffineMap map, llvm::function_ref<bool(AffineExpr)> belongs) {
   return axes;
 }
 
-/// The axes of `map` that are the dimensions of `axes` of `other`, in its
-/// order.
+/// Returns the axes of `map` with the dimensions that `axes` have in `other`,
+/// in the order of `other`.
 static SmallVector<int64_t> findSame(AffineMap map, AffineMap other,
                                      ArrayRef<int64_t> axes) {
   SmallVector<int64_t> same;
@@ -88,7 +89,8 @@ static LayerAxes getDenseAxes(LayerOp layer) {
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-/// Channels of an activation [batch, channels, space…] as columns of groups.
+/// Returns the channels of an activation [batch, channels, space…] as columns
+/// of groups.
 static LayerSide getChannels(Value activation, int64_t groups) {
   LayerSide side;
   side.shape.assign(getShape(activation));
@@ -102,8 +104,8 @@ static LayerSide getChannels(Value activation, int64_t groups) {
   return side;
 }
 
-/// The weight is [channels of what has no patches, channels of a group of what
-/// has, taps…].
+/// The weight is [channels of the side without patches, channels of a group of
+/// the side with patches, taps…].
 static LayerAxes getConvolutionAxes(LayerOp layer) {
   bool isTransposed = layer.getKind() == LayerKind::transposed_convolution;
   auto groups = static_cast<int64_t>(layer.getGroups());

@@ -1,4 +1,4 @@
-//===- LayerInference.h - What inferring layers' types shares ---*- C++ -*-===//
+//===- LayerInference.h - Helpers that infer layers' types ------*- C++ -*-===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_LAYERINFERENCE_H
 #define HFTA_DIALECT_HFTA_IR_LAYERINFERENCE_H
@@ -29,7 +29,7 @@ LogicalResult completeProperties(std::optional<Location> location,
   return adaptor.verify(place);
 }
 
-/// Sliding window over spatial axes.
+/// A sliding window over spatial axes.
 struct Window {
   ArrayRef<int64_t> kernel, strides, dilations, padding;
 };
@@ -40,7 +40,7 @@ Window getWindow(Adaptor adaptor, ArrayRef<int64_t> kernel) {
           adaptor.getPadding()};
 }
 
-/// Number of positions of the window along each of `sizes`.
+/// Returns the number of positions of the window along each of `sizes`.
 FailureOr<SmallVector<int64_t>> countPositions(std::optional<Location> location,
                                                ArrayRef<int64_t> sizes,
                                                const Window &window);

@@ -1,4 +1,4 @@
-//===- Layouts.cpp - In which order a tensor's axes are stored ------------===//
+//===- Layouts.cpp - The order in which axes are stored -------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Layouts.h"
 #include "Hfta/Target/ReferenceModel.h"

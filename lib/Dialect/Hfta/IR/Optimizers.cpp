@@ -1,8 +1,8 @@
-//===- Optimizers.cpp - One record an optimizer ---------------------------===//
+//===- Optimizers.cpp - One record for each optimizer ---------------------===//
 //
 // An optimizer is its parameters, its state, and its update as a formula. The
-// order of operations is PyTorch's, so that results agree to rounding. How to
-// add one stands in docs/adding-a-setting.md.
+// order of operations is PyTorch's, so that results agree to rounding.
+// docs/adding-a-setting.md explains how to add one.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Optimizers.h"
@@ -13,13 +13,13 @@ using namespace mlir::hfta;
 using Kind = ParameterInfo::Kind;
 
 //===----------------------------------------------------------------------===//
-// What updates are written with
+// Building blocks of updates
 //===----------------------------------------------------------------------===//
 
 namespace mlir::hfta {
 
-/// Operands of an update by name, and its results: tensors in the widest stored
-/// type, scalars in f64 until they meet a tensor.
+/// The operands of an update by name, and its results: tensors in the widest
+/// stored type, scalars in f64 until they are combined with a tensor.
 class OptimizerUpdate {
 public:
   OptimizerUpdate(OptimizerUpdateOp op, OpBuilder &builder)
@@ -46,18 +46,18 @@ public:
   /// Whether a flag holds or an optional parameter has values.
   bool has(StringRef name) const { return llvm::is_contained(given, name); }
   Expression &state(StringRef name) { return find(states, name); }
-  /// A parameter, or "step"; "lr" is the rate of this step.
+  /// Returns a parameter, or "step"; "lr" is the rate of this step.
   Expression scalar(StringRef name) {
     const Expression &value = find(scalars, name);
     return value.to(Float64Type::get(Value(value).getContext()));
   }
-  /// A scalar as a tensor of the parameter's shape.
+  /// Repeats a scalar to a tensor of the parameter's shape.
   Expression fill(const Expression &scalar) const {
     return scalar.to(computeType).fill(parameter.getShape());
   }
   Expression filled(StringRef name) { return fill(scalar(name)); }
 
-  /// The new parameter and states, in the op's order.
+  /// Returns the new parameter and states, in the op's order.
   SmallVector<Expression> getResults() const {
     SmallVector<Expression> results = {parameter};
     for (const Named &state : states)
@@ -107,7 +107,7 @@ static constexpr ParameterInfo kSgdParameters[] = {
     {"nesterov", NumberRange::any(), {}, Kind::flag, "momentum"}};
 static constexpr OptimizerState kSgdStates[] = {{"velocity"}};
 
-/// PyTorch's with dampening 0.
+/// PyTorch's SGD with dampening 0.
 static void updateSgd(OptimizerUpdate &update) {
   Expression momentum = update.filled("momentum");
   Expression gradient =
@@ -139,14 +139,15 @@ static constexpr ParameterInfo kAdamWParameters[] = {
 static constexpr OptimizerState kAdamStates[] = {{"first_moment"},
                                                  {"second_moment"}};
 
-/// Shrinks the parameter by itself instead of through the gradient.
+/// Shrinks the parameter directly instead of through the gradient (decoupled
+/// weight decay).
 static void decayWeights(OptimizerUpdate &update) {
   Expression rate = update.scalar("lr");
   Expression decay = update.scalar("weight_decay");
   update.parameter = update.parameter * update.fill(1.0 - rate * decay);
 }
 
-/// Kingma and Ba, "Adam", ICLR 2015, once the weights have decayed.
+/// Updates by Kingma and Ba, "Adam", ICLR 2015, once the weights have decayed.
 static void moveByMoments(OptimizerUpdate &update) {
   Expression rate = update.scalar("lr");
   Expression beta1 = update.scalar("beta1");
@@ -172,7 +173,7 @@ static void updateAdam(OptimizerUpdate &update) {
   moveByMoments(update);
 }
 
-/// Loshchilov and Hutter, ICLR 2019.
+/// AdamW: Loshchilov and Hutter, ICLR 2019.
 static void updateAdamW(OptimizerUpdate &update) {
   decayWeights(update);
   moveByMoments(update);
@@ -194,8 +195,8 @@ static constexpr OptimizerState kRmspropStates[] = {
     {"gradient_average", 0, /*onlyWith=*/"centered"},
     {"momentum_buffer", 0, /*onlyWith=*/"momentum"}};
 
-/// PyTorch's; Tieleman and Hinton, lecture 6.5 of "Neural networks for machine
-/// learning", 2012, centered as by Graves, 2013.
+/// PyTorch's RMSprop: Tieleman and Hinton, lecture 6.5 of "Neural networks for
+/// machine learning", 2012, centered as by Graves, 2013.
 static void updateRmsprop(OptimizerUpdate &update) {
   Expression alpha = update.filled("alpha");
   Expression rest = update.fill(1.0 - update.scalar("alpha"));
@@ -231,7 +232,7 @@ static constexpr ParameterInfo kLionParameters[] = {
     kWeightDecay};
 static constexpr OptimizerState kLionStates[] = {{"momentum"}};
 
-/// Chen et al., "Symbolic discovery of optimization algorithms", 2023.
+/// Lion: Chen et al., "Symbolic discovery of optimization algorithms", 2023.
 static void updateLion(OptimizerUpdate &update) {
   decayWeights(update);
   Expression &momentum = update.state("momentum");
@@ -350,8 +351,8 @@ OperandRange OptimizerUpdateOp::getScalars() {
 }
 
 /// C1: the optimizer is known; C2: each option that is given is one of its
-/// flags or optional parameters; C3: so many operands; C4: tensors have the
-/// parameter's shape, and all others are scalars.
+/// flags or optional parameters; C3: the number of operands is right; C4:
+/// tensors have the parameter's shape, and all others are scalars.
 LogicalResult OptimizerUpdateOp::inferReturnTypes(
     MLIRContext *, std::optional<Location> location, Adaptor adaptor,
     SmallVectorImpl<Type> &types) {

@@ -1,4 +1,4 @@
-//===- Purposes.cpp - What variables of the compiler are for --------------===//
+//===- Purposes.cpp - Purposes of the compiler's variables ----------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
@@ -7,14 +7,14 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 namespace {
-/// What tells apart the variables of one purpose.
+/// The keys that distinguish the variables of one purpose.
 enum Keys : uint8_t { Nothing = 0, Name = 1, Variable = 2, Both = 3 };
 
 struct PurposeInfo {
   Role role;
   Keys keys;
-  /// What users call such a variable, or the part in front of its keys; empty:
-  /// the keys alone.
+  /// The name that users see for such a variable, or the part in front of its
+  /// keys; empty: the keys alone.
   StringLiteral text;
 };
 } // namespace
@@ -120,7 +120,7 @@ LogicalResult PurposeAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 Role PurposeAttr::getRole() const { return getInfo(getKind()).role; }
 
-/// The parts that aren't empty, with slashes between them.
+/// Joins the parts that aren't empty, with slashes between them.
 static std::string join(StringRef text, StringAttr name, StringRef subject) {
   std::string all = text.str();
   for (StringRef part : {name ? name.getValue() : StringRef(), subject})

@@ -1,4 +1,4 @@
-//===- ScheduleVerifiers.h - What verifiers of commands share ---*- C++ -*-===//
+//===- ScheduleVerifiers.h - Helpers of verifiers of commands ---*- C++ -*-===//
 
 #ifndef HFTA_LIB_DIALECT_HFTA_IR_SCHEDULEVERIFIERS_H
 #define HFTA_LIB_DIALECT_HFTA_IR_SCHEDULEVERIFIERS_H
@@ -7,14 +7,14 @@
 
 namespace mlir::hfta {
 
-/// The outermost turns that a command stands in; null outside of turns.
+/// Returns the outermost turns that a command stands in; null outside of turns.
 Operation *getTurns(Operation *command);
 
 /// Whether a command is given for a certain micro-batch.
 bool isInMicroBatches(Operation *command);
 
-/// A range of a segment must lie in it, and have memory of its own unless the
-/// command finds it in the arena.
+/// Checks that a range of a segment lies in it, and that the segment has memory
+/// of its own unless the command finds it in the arena.
 LogicalResult verifyPlace(Operation *op, PlaceAttr place, int64_t bytes,
                           bool mayBeInArena = false);
 

@@ -1,4 +1,4 @@
-//===- Settings.cpp - What can be said in a job ---------------------------===//
+//===- Settings.cpp - The settings of a job -------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Settings.h"
 
@@ -99,13 +99,13 @@ bool SettingInfo::takesName(StringRef word) const {
 
 namespace {
 
-/// A row of either kind, as it stands in Settings.def.
+/// A row of either kind, with the arguments that it has in Settings.def.
 struct Row {
   std::optional<SettingInfo> setting;
   std::optional<ClauseInfo> clause;
 };
 
-/// What a record's initial value is as a number, if it is one.
+/// Returns a record's initial value as a number, if it is one.
 static std::optional<double> getInitial(std::optional<double> number) {
   return number;
 }
@@ -114,11 +114,11 @@ static std::optional<double> getInitial(const char (&)[length]) {
   return std::nullopt;
 }
 
-/// The table of rows and what is looked up in it.
+/// The table of rows, and indices into it.
 class Tables {
 public:
   Tables() {
-    // One expression a record: either kind in its place.
+    // Each record is one expression, which fills the member for its kind.
 #define HFTA_CLAUSE(handler, name, usage, text, byDefault, example, flag,      \
                     help, traits)                                              \
   rows.push_back({std::nullopt, ClauseInfo{name, usage, text, byDefault,       \
@@ -237,7 +237,7 @@ ArrayRef<StringRef> hfta::getDataFormatNames() {
   return names;
 }
 
-/// By hfta_element_type; floats come last, the wider the later.
+/// The names by hfta_element_type; floats come last, in order of width.
 static constexpr StringRef kElementTypes[] = {"bool", "u8",  "i8",  "u16",
                                               "i16",  "i32", "i64", "f16",
                                               "bf16", "f32", "f64"};
@@ -253,7 +253,7 @@ ArrayRef<StringRef> hfta::getFloatTypeNames(unsigned bits) {
   return getElementTypeNames().drop_front(first);
 }
 
-/// Those that are types of what is computed come first.
+/// The types that a whole job may be computed in come first.
 static constexpr StringRef kPrecisions[] = {"f32", "f64", "tf32", "bf16",
                                             "f16"};
 static constexpr size_t kFirstFactor = 2;
@@ -335,7 +335,7 @@ StringRef hfta::getSchedulePrefix(const SettingInfo &setting) {
 
 std::vector<double> &hfta::getScheduleParameter(Schedule &schedule,
                                                 StringRef name) {
-  // The macro's parameter is a name, too.
+  // The macro's parameter is called `name`, too.
   StringRef wanted = name;
 #define HFTA_SCHEDULE_PARAMETER(member, name, initial, neutral, range)         \
   if (wanted == #name)                                                         \

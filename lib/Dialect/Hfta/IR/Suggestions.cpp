@@ -1,4 +1,4 @@
-//===- Suggestions.cpp - What a misspelt name was meant to be -------------===//
+//===- Suggestions.cpp - Corrections of misspelt names --------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Suggestions.h"
 

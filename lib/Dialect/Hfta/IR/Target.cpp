@@ -1,4 +1,4 @@
-//===- Target.cpp - The processor that code is made for -------------------===//
+//===- Target.cpp - The processor that code is generated for --------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
 

@@ -34,7 +34,7 @@ StringRef describe(TrainingRule rule) { return getInfo(rule).text; }
 
 void setTrainingRule(VariableOp variable, TrainingRule rule) {
   variable.setTrained(isTrained(rule));
-  // What is trained as ever needs no note.
+  // A parameter that is trained by default needs no note.
   if (rule == TrainingRule::parameter || rule == TrainingRule::none)
     variable->removeAttr(kTrainingRuleAttrName);
   else
@@ -84,7 +84,8 @@ std::optional<TrainingRule> TrainingClauses::decide(StringRef name) const {
   return std::nullopt;
 }
 
-/// Why the pattern, which may match `names`, is wrong; empty if it isn't.
+/// Returns why the pattern, which may match `names`, is wrong; empty if it
+/// isn't.
 std::string TrainingClauses::findProblem(const ParameterPattern &pattern,
                                          ArrayRef<StringRef> names,
                                          bool isTrainable) const {

@@ -9,8 +9,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The compiler's variables begin so, and with another separator what objects
-/// define for the runtime.
+/// The prefix of the compiler's variables. Symbols that objects define for the
+/// runtime have it too, with another separator.
 static constexpr StringLiteral kPrefix = "hfta.";
 static constexpr StringLiteral kAnyPrefix = "hfta";
 

@@ -9,11 +9,13 @@
 
 namespace mlir::hfta {
 
-/// Product of sizes that aren't negative. Axes of a tensor without elements may
-/// be so long that no integer holds it: then the largest one.
+/// Returns the product of sizes that aren't negative. Axes of a tensor without
+/// elements may be so long that no int64_t holds the product: it is then the
+/// largest int64_t.
 int64_t multiplySizes(llvm::ArrayRef<int64_t> sizes);
 
-/// Elements along some axes of a shape, counted likewise.
+/// Returns how many elements lie along some axes of a shape, limited in the
+/// same way.
 int64_t countAlong(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> axes);
 
 } // namespace mlir::hfta

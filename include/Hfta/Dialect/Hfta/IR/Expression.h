@@ -11,9 +11,9 @@
 
 namespace mlir::hfta {
 
-/// A tensor value and the builder and location of what is computed from it.
-/// A number in a formula is a splat of the other operand's logical type. The
-/// default-constructed one stands for "no value".
+/// A tensor value, with the builder and location for what is computed from it.
+/// A number in a formula becomes a splat of the other operand's logical type. A
+/// default-constructed expression stands for "no value".
 class Expression {
 public:
   Expression() = default;
@@ -28,26 +28,26 @@ public:
   ArrayRef<int64_t> getShape() const { return getType().getShape(); }
   Type getElementType() const { return getType().getElementType(); }
 
-  /// Another value at the same place.
+  /// Returns an expression of another value, with this builder and location.
   Expression at(Value other) const { return {*builder, loc, other}; }
 
-  /// `OpTy` with this value as first operand.
+  /// Builds `OpTy` with this value as first operand.
   template <typename OpTy, typename... Args>
   Expression apply(Args &&...args) const {
     return at(OpTy::create(*builder, loc, value,
                            unwrap(std::forward<Args>(args))...));
   }
 
-  /// The splat of `number` in this value's logical type.
+  /// Builds the splat of `number` in this value's logical type.
   Expression splat(double number) const;
-  /// This value in another element type.
+  /// Casts this value to another element type.
   Expression to(Type elementType) const;
-  /// This value in another shape with as many elements.
+  /// Reshapes this value to a shape with as many elements.
   Expression reshape(ArrayRef<int64_t> shape) const;
-  /// This rank-0 value for every element of `shape`.
+  /// Repeats this rank-0 value for every element of `shape`.
   Expression fill(ArrayRef<int64_t> shape) const;
 
-  /// The reduction over `axes`, `repeat`'s adjoint if a sum.
+  /// Reduces this value over `axes`. A sum is the adjoint of `repeat`.
   Expression reduce(ReduceKind kind, ArrayRef<int64_t> axes,
                     TypeAttr accumulate = {}) const;
   Expression sum(ArrayRef<int64_t> axes, TypeAttr accumulate = {}) const {
@@ -60,7 +60,7 @@ public:
   Expression compare(ComparePredicate predicate, double other) const {
     return compare(predicate, splat(other));
   }
-  /// `onTrue` where this boolean holds, else `onFalse`.
+  /// Selects `onTrue` where this boolean holds, else `onFalse`.
   Expression select(const Expression &onTrue, const Expression &onFalse) const {
     return apply<SelectOp>(onTrue, onFalse);
   }
@@ -104,12 +104,13 @@ HFTA_EXPRESSION_OPERATOR(*, MulOp)
 HFTA_EXPRESSION_OPERATOR(/, DivOp)
 #undef HFTA_EXPRESSION_OPERATOR
 
-/// `values` as `op`'s results: in their element types and, where a result is
-/// arrayed though its value depends on shared operands only, once a copy.
+/// Returns `values` in the form of `op`'s results: cast to their element types
+/// and, where a result is arrayed but its value depends on shared operands
+/// alone, repeated for each copy.
 SmallVector<Value> giveResults(Operation *op, OpBuilder &builder,
                                ArrayRef<Expression> values);
 
-/// The axes of `rank` that are not in `axes`.
+/// Returns the axes of a tensor of rank `rank` that are not in `axes`.
 SmallVector<int64_t> getOtherAxes(int64_t rank, ArrayRef<int64_t> axes);
 
 } // namespace mlir::hfta

@@ -112,8 +112,9 @@ def Hfta_PurposeAttr : Hfta_Attr<"Purpose", "purpose"> {
   let summary = "What a variable of the compiler is for, and whose it is";
   let description = [{
     Passes find a variable by this, never by its symbol (`VariableIndex`). Some
-    purposes are of one variable, `of` a parameter or statistic; some are told
-    apart by a name, which a user has given or the optimizer, or by a number.
+    purposes belong to another variable, `of` a parameter or statistic; some are
+    distinguished by a name, which a user or the optimizer has given, or by a
+    number.
 
     | purpose | role of the variable | what it is |
     |---|---|---|
@@ -154,15 +155,17 @@ def Hfta_PurposeAttr : Hfta_Attr<"Purpose", "purpose"> {
   let extraClassDeclaration = [{
     static PurposeAttr get(::mlir::MLIRContext *context, Purpose kind,
                            ::llvm::StringRef name = {});
-    /// What each variable of a kind has one of.
+    /// Returns a purpose that each variable of a kind has its own variable for,
+    /// such as its gradient.
     static PurposeAttr getOf(::mlir::FlatSymbolRefAttr of, Purpose kind,
                              ::llvm::StringRef name = {});
     /// The role that variables of this purpose have.
     Role getRole() const;
-    /// A symbol that a reader understands; nothing follows from it.
+    /// Makes a symbol for readers; no pass relies on it.
     std::string makeSymbol() const;
-    /// What users call such a variable: "lr", "loss/mean", "momentum/w". Of a
-    /// variable with the own name `subject`.
+    /// Makes the name that users see for such a variable: "lr", "loss/mean",
+    /// "momentum/w". `subject` is the own name of the variable that it belongs
+    /// to.
     std::string makeOwnName(::llvm::StringRef subject) const;
   }];
 }
@@ -201,9 +204,9 @@ def Hfta_ReplicasAttr : Hfta_Attr<"Replicas", "replicas"> {
       return getFirst() + index * getStride();
     }
     bool contains(int64_t replica) const;
-    /// Whether each of these is one of the others.
+    /// Whether each of these replicas is also one of `others`.
     bool isWithin(ReplicasAttr others) const;
-    /// "2" of one, else "1_3_4": what names end with.
+    /// Makes the end of a name: "2" for one replica, else "1_3_4".
     std::string makeName() const;
   }];
 }
@@ -215,23 +218,23 @@ def Hfta_SegmentAttr : Hfta_Attr<"Segment", "segment"> {
     of slabs, one a copy and one after the other, says how long each is:
     `#hfta.segment<saved, 0, 8192 bytes, 1 instances, 1024 a copy>`. It holds
     nothing but values of single copies, so copies that run in turn may share
-    slabs. What other stages read beside its block's own says so, and is sent to
-    them: `#hfta.segment<cut, 0, 4096 bytes, 2 instances for [1, 3]>`. One with
-    holders has memory only where one of these replicas is:
+    slabs. A segment that stages other than its block's read lists them, and is
+    sent to them: `#hfta.segment<cut, 0, 4096 bytes, 2 instances for [1, 3]>`.
+    One with holders has memory only where one of these replicas is:
     `#hfta.segment<curvature, 0, 4096 bytes, 1 instances held by <0, 2, 1>>`.
 
     A segment has memory of its own as long as the program runs, unless it says
-    otherwise: `#hfta.segment<saved, 0, 4096 bytes, 1 instances (transient)>` lies in
-    the arena between a `hfta.fetch` and a `hfta.drop`, and what it holds is needed
-    no longer; a `spilled` one lies in the store meanwhile.
+    otherwise: `#hfta.segment<saved, 0, 4096 bytes, 1 instances (transient)>`
+    lies in the arena between a `hfta.fetch` and a `hfta.drop`, after which its
+    contents aren't needed; a `spilled` one lies in the store meanwhile.
 
     Constraints:
-    - (C1) what isn't resident is written by tasks alone: its role is `parameter`,
-      `gradient`, `optimizer_state`, `statistics`, `saved`, `cut`, `workspace`,
-      `curvature` or `moment`.
+    - (C1) a segment that isn't resident is written by tasks alone: its role is
+      `parameter`, `gradient`, `optimizer_state`, `statistics`, `saved`, `cut`,
+      `workspace`, `curvature` or `moment`.
     - (C2) a slab of it, or the whole segment if it has none, is a whole number of
       4096 bytes, the unit in which the store is read and written.
-    - (C3) what lives within one task isn't spilled.
+    - (C3) a segment that lives within one task isn't spilled.
   }];
   let parameters = (ins EnumParameter<Hfta_Role>:$role, "int64_t":$block,
                         "int64_t":$bytes, "int64_t":$instances,
@@ -249,38 +252,42 @@ def Hfta_SegmentAttr : Hfta_Attr<"Segment", "segment"> {
                  Residency::resident);
   }]>];
   let extraClassDeclaration = [{
-    /// The table of segments of a module, or of the one that an op stands in;
-    /// null where memory isn't planned.
+    /// Returns the table of segments of a module, or of the module that an op
+    /// stands in; null where memory isn't planned.
     static ::mlir::ArrayAttr getTable(::mlir::Operation *op);
-    /// Bytes of a slab, or of the whole segment if it has none.
+    /// Returns the bytes of a slab, or of the whole segment if it has no slabs.
     int64_t getUnitBytes() const {
       return getCopyBytes() > 0 ? getCopyBytes() : getBytes();
     }
-    /// Sums of groups are added up, and shared among ranks, in blocks of so many
-    /// bytes.
+    /// The block size, in bytes, in which sums of groups are added up and
+    /// shared among ranks.
     static constexpr int64_t kBlockBytes = 4096;
-    /// Places in the arena and the store are multiples of so many bytes.
+    /// The alignment, in bytes, of places in the arena and the store.
     static constexpr int64_t kPageBytes = 4096;
     bool isResident() const { return getResidency() == Residency::resident; }
-    /// Whether what has this role may have that residency.
+    /// Whether a segment of this role may have that residency.
     static bool mayHave(Role role, Residency residency);
-    /// Whether the segment has an instance for each of the sums that a step
-    /// forms of its micro-batches and adds up at last.
+    /// Whether the segment has one instance for each group, that is, for each
+    /// of the partial sums of a step's micro-batches, which are added up in the
+    /// end.
     bool isOfGroups() const {
       return isSummed(getRole()) || getRole() == Role::result;
     }
-    /// Whether micro-batches add to what has this role, until a step uses it.
+    /// Whether micro-batches add to values of this role until a step uses the
+    /// sum.
     static bool isSummed(Role role) {
       return role == Role::gradient || role == Role::moment;
     }
-    /// Whether what a copy has in this role lives within a step, and so in a slab.
+    /// Whether a copy's values of this role live within one step alone, and may
+    /// so lie in a slab.
     static bool livesWithinStep(Role role) {
       return role == Role::saved || role == Role::cut ||
              role == Role::workspace || isSummed(role) ||
              role == Role::exchange;
     }
-    /// Whether what a copy has in this role lives on from step to step, and is
-    /// the copy's alone. Where it lies in slabs each copy keeps its own.
+    /// Whether a copy's values of this role live on from step to step and
+    /// belong to that copy alone. Where they lie in slabs, each copy keeps a
+    /// slab of its own.
     static bool isState(Role role) {
       return role == Role::parameter || role == Role::optimizer_state ||
              role == Role::statistics || role == Role::curvature;
@@ -303,7 +310,8 @@ def Hfta_TaskAttr : Hfta_Attr<"Task", "task"> {
     return $_get($_ctxt, part, block, ReplicasAttr());
   }]>];
   let extraClassDeclaration = [{
-    /// "forward.0", "clip" of the whole program, "invert.3.on_2" of one replica.
+    /// Makes a task's name: "forward.0", "clip" for the whole program,
+    /// "invert.3.on_2" for one replica.
     static std::string makeName(::llvm::StringRef part, int64_t block,
                                 ReplicasAttr replicas = {});
     std::string makeName() const {
@@ -323,10 +331,10 @@ def Hfta_TaskPart : I32EnumAttr<"TaskPart",
     I32EnumAttrCase<"evaluate", 6>,
     I32EnumAttrCase<"infer", 7>]> {
   let description = [{
-    Where an op of an undivided function goes: to the task of this part and of the
-    op's block. `sampled_moments` is loss and backward beside drawn targets.
+    The task that an op of an undivided function goes to: that of this part and
+    of the op's block. `sampled_moments` is loss and backward for drawn targets.
     `recompute` is made of ops of `forward`, and `backward_weight` of ops of
-    `backward`, when ops are dealt out.
+    `backward`, when ops are distributed.
   }];
   let cppNamespace = "::mlir::hfta";
   let genSpecializedAttr = 0;
@@ -451,10 +459,10 @@ def Hfta_CacheAttr : Hfta_Attr<"Cache", "cache"> {
 def Hfta_TargetAttr : Hfta_Attr<"Target", "target"> {
   let summary = "The processor that code is made for";
   let description = [{
-    A module's `hfta.target`, from phase `linalg` on. What generated code looks
-    like follows from it and from nothing else that a machine has; what is
-    computed, to the last bit, doesn't follow from it, but for the kind: sums on
-    a GPU may have another order than those on a CPU.
+    A module's `hfta.target`, from phase `linalg` on. Generated code depends on
+    it and on nothing else of a machine; computed values, to the last bit, don't
+    depend on it, except for the kind: sums on a GPU may have another order than
+    those on a CPU.
 
     ```mlir
     module attributes {hfta.target = #hfta.target<cpu, vector_bytes = 64,
@@ -464,11 +472,11 @@ def Hfta_TargetAttr : Hfta_Attr<"Target", "target"> {
         features = "avx2,fma,avx512f", llvm_features = "+avx2,+fma,+avx512f">}
     ```
 
-    `fma_units` are a core's pipes for vectors. `caches` are those for data that
-    a core goes through, the first level first. `features` are the instructions
+    `fma_units` are a core's pipes for vectors. `caches` are the data caches
+    that a core uses, the first level first. `features` are the instructions
     that code may use, by the names of /proc/cpuinfo, which a program checks
-    before it runs; `llvm_features` are the same for LLVM. Of a module for GPUs
-    (`cuda`) all this is the host's, which runs no kernels.
+    before it runs; `llvm_features` are the same for LLVM. In a module for GPUs
+    (`cuda`) all this describes the host, which runs no kernels.
 
     Constraints:
     - (C1) vectors have 16, 32 or 64 bytes.
@@ -490,9 +498,10 @@ def Hfta_TargetAttr : Hfta_Attr<"Target", "target"> {
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// A module's target; null if it has none, or if there is no module.
+    /// Returns a module's target; null if it has none, or if there is no
+    /// module.
     static TargetAttr get(::mlir::Operation *module);
-    /// Whether code may use some instructions, by their name in /proc/cpuinfo.
+    /// Whether code may use the instructions of this name in /proc/cpuinfo.
     bool hasFeature(::llvm::StringRef name) const;
   }];
 }
@@ -521,11 +530,11 @@ def Hfta_SumOrderAttr : Hfta_Attr<"SumOrder", "sum_order"> {
         [affine_map<(d0, d1) -> (d0, d1)>]>, …}
     ```
 
-    With lanes, the last axis is a row: lane l of `lanes` starts from nothing and
-    adds elements l, l + lanes * vectors, … of each row, for each of `vectors`
-    vectors; then the vectors' halves are added until one is left, then the
-    lanes' halves; what is left of a row joins where as many lanes are left. The
-    result is added to what the sum starts from.
+    With lanes, the last axis is a row: lane l of `lanes` starts from zero terms
+    and adds elements l, l + lanes * vectors, … of each row, for each of
+    `vectors` vectors; then the vectors' halves are added until one is left,
+    then the lanes' halves; the remainder of a row joins where as many lanes are
+    left. The result is added to what the sum starts from.
 
     ```mlir
     #hfta.sum_order<[1000], reads [affine_map<(d0) -> (d0)>], 16 lanes, 4 vectors>
@@ -547,7 +556,7 @@ def Hfta_SumOrderAttr : Hfta_Attr<"SumOrder", "sum_order"> {
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// On an op with reduction loops.
+    /// The name of the attribute, on an op with reduction loops.
     static constexpr ::llvm::StringLiteral kAttrName = "hfta.sum_order";
 
     int64_t getNumTerms() const;

@@ -16,8 +16,8 @@ def Hfta_FloatTensor : StaticShapeTensorOf<[AnyFloat]>;
 def Hfta_BoolTensor : StaticShapeTensorOf<[I1]>;
 def Hfta_IndexTensor : StaticShapeTensorOf<[I32, I64]>;
 
-/// Arrayed operands agree on the number of copies; a result is arrayed if and
-/// only if an operand is.
+/// The ops whose arrayed operands agree on the number of copies; a result is
+/// arrayed if and only if an operand is.
 def Hfta_ArrayedTrait : NativeOpTrait<"ArrayedTrait"> {
   let cppNamespace = "::mlir::hfta";
 }
@@ -25,28 +25,29 @@ def Hfta_ArrayedTrait : NativeOpTrait<"ArrayedTrait"> {
 class Hfta_MarkerTrait<string name> : NativeOpTrait<name> {
   let cppNamespace = "::mlir::hfta";
 }
-/// Its kernel holds nothing else: it becomes loops of its own.
+/// The ops that are alone in their kernel: each becomes loops of its own.
 def Hfta_AloneTrait : Hfta_MarkerTrait<"AloneTrait">;
-/// An algorithm on each of the matrices along axis 0 of all operands and results,
-/// of which the last operand is what an earlier run has left: several ops on
-/// matrices of one size may be one.
+/// The ops that run an algorithm on each of the matrices along axis 0 of all
+/// operands and results, where the last operand is the result of an earlier
+/// run. Several such ops on matrices of one size may be merged into one.
 def Hfta_MatrixTrait : Hfta_MarkerTrait<"MatrixTrait">;
-/// An elementwise op of many instructions an element: its result is rather kept
-/// than computed again.
+/// The elementwise ops of many instructions per element: their results are kept
+/// rather than computed again.
 def Hfta_CostlyTrait : Hfta_MarkerTrait<"CostlyTrait">;
-/// Moves or converts elements, so that keeping the result would save nothing.
+/// The ops that move or convert elements, so that keeping their results would
+/// save nothing.
 def Hfta_MovementTrait : Hfta_MarkerTrait<"MovementTrait">;
-/// Elementwise ops may follow in its kernel, so that its elements don't go to
-/// memory and back.
+/// The ops whose kernel may also hold the elementwise ops that follow, so that
+/// their elements don't go to memory and back.
 def Hfta_ProducerTrait : Hfta_MarkerTrait<"ProducerTrait">;
-/// Made anew in each kernel that uses it.
+/// The ops that are recomputed in each kernel that uses them.
 def Hfta_RepeatedTrait : Hfta_MarkerTrait<"RepeatedTrait">;
-/// Adds up terms, or its derivative does: float operands and results are of one
-/// type, that of the sum (hfta-apply-precision).
+/// The ops that add up terms, or whose derivatives do: their float operands and
+/// results have one type, the sum's (hfta-apply-precision).
 def Hfta_SumTrait : Hfta_MarkerTrait<"SumTrait">;
 
-/// Adds up products of elements of its two operands, which `hfta.multiply` may
-/// want rounded first.
+/// The ops that add up products of elements of two operands, which
+/// `hfta.multiply` may require to be rounded first.
 def Hfta_ProductTrait : Hfta_MarkerTrait<"ProductTrait">;
 
 class Hfta_Op<string mnemonic, list<Trait> traits = []>

@@ -9,8 +9,8 @@ include "Hfta/Dialect/Hfta/IR/HftaBase.td"
 // Second moments
 //===----------------------------------------------------------------------===//
 
-/// A sum over rows c of c cᵀ for each of several blocks. Symmetric matrices are
-/// packed: of each the lower triangle, row by row.
+/// The ops that add up c cᵀ over rows c, for each of several blocks. Of a
+/// symmetric matrix the lower triangle alone is stored, row by row.
 class Hfta_MomentOp<string mnemonic, list<Trait> traits = []>
     : Hfta_TensorOp<mnemonic, !listconcat([
         Hfta_SumTrait,
@@ -60,13 +60,13 @@ def Hfta_PatchMomentOp : Hfta_MomentOp<"patch_moment", [
     hfta.conv. Blocks are the groups. Rows are the windows, one for each sample
     and position; columns the channels of the group, the taps of each in
     row-major order, zero where they lie in the padding, and with `ones` a last
-    column of ones. What is computed of them is what hfta.second_moment says,
-    without the patches in memory.
+    column of ones. Their moments are those of hfta.second_moment, without the
+    patches in memory.
 
-    With `block_columns = s` only diagonal blocks of the matrix are computed: the
-    n columns are cut into k = ceil(n / s) blocks of s, of which the last one has
-    rows and columns of zeros behind those that there are. Blocks are then those
-    of the first group, of the second, and so on: [groups k, s (s + 1) / 2].
+    With `block_columns = s` only diagonal blocks of the matrix are computed:
+    the n columns are cut into k = ceil(n / s) blocks of s, of which the last
+    one is padded with rows and columns of zeros. Blocks are then those of the
+    first group, of the second, and so on: [groups k, s (s + 1) / 2].
 
     Example (9 columns, 2 groups):
     ```mlir

@@ -5,7 +5,8 @@
 
 include "Hfta/Dialect/Hfta/IR/HftaBase.td"
 
-/// Operands have equal logical shapes; nothing is broadcast implicitly.
+/// The ops whose operands have equal logical shapes; nothing is broadcast
+/// implicitly.
 class Hfta_ElementwiseOp<string mnemonic, list<Trait> traits = []>
     : Hfta_TensorOp<mnemonic, !listconcat(traits, [
         DeclareOpInterfaceMethods<Hfta_ElementwiseOpInterface>])>;
@@ -120,7 +121,7 @@ def Hfta_RoundToTf32Op : Hfta_ElementwiseOp<"round_to_tf32", [
     Hfta_MovementTrait]> {
   let summary = "f32 with 10 bits of fraction, as what tensor cores multiply";
   let description = [{
-    The nearest such number, of two the one farther from zero; a NaN stays one.
+    Rounds to the nearest such number, ties away from zero; a NaN stays one.
     Example: `%1 = hfta.round_to_tf32 %0 : tensor<4xf32>`
   }];
   let arguments = (ins Hfta_FloatTensor:$input);

@@ -11,25 +11,25 @@
 
 namespace mlir::hfta {
 
-/// Number of copies of an arrayed type, nothing for a shared one.
+/// Returns the number of copies of an arrayed type, nothing for a shared one.
 std::optional<int64_t> getCopies(Type type);
 inline bool isArrayed(Type type) { return getCopies(type).has_value(); }
 inline bool isArrayed(Value value) { return isArrayed(value.getType()); }
 
-/// The type arrayed over `copies`, or shared if there are none.
+/// Returns the type arrayed over `copies`, or shared if there are none.
 RankedTensorType withCopies(Type type, std::optional<int64_t> copies);
 
-/// One copy's plain type.
+/// Returns the plain type of one copy.
 inline RankedTensorType getLogicalType(Type type) {
   return withCopies(type, std::nullopt);
 }
 
-/// Copies of the first arrayed value, nothing if all are shared.
+/// Returns the copies of the first arrayed type, nothing if all are shared.
 std::optional<int64_t> getCopies(TypeRange types);
 
-/// Bytes of one element as stored: booleans take one byte.
+/// Returns the bytes of one element as stored: a boolean takes one byte.
 int64_t getElementBytes(Type elementType);
-/// Bytes of one copy.
+/// Returns the bytes of one copy.
 int64_t getLogicalBytes(Type type);
 
 namespace detail {
@@ -41,34 +41,34 @@ Operation *cloneWithOperands(OpBuilder &builder, Operation *op,
 int64_t countResultElements(Operation *op);
 } // namespace detail
 
-/// What an op is to a trained parameter at one of its operands.
+/// How an op uses a trained parameter at one of its operands.
 struct ParameterUse {
   enum class Role {
-    none,   ///< no layer that anything is known of
+    none,   ///< not as a layer of a known kind
     passed, ///< its elements go on in the result as they are
-    added,  ///< to the other operand
-    weight, ///< of a layer
+    added,  ///< it is added to the other operand
+    weight, ///< it is the weight of a layer
   };
   Role role = Role::none;
-  /// Of a weight.
+  /// The kind of layer, if the parameter is its weight.
   LayerKind kind = LayerKind::other;
   /// The operand that is the layer's input.
   std::optional<unsigned> input;
   /// The operand that is the layer's bias, if the op adds it itself.
   std::optional<unsigned> bias;
-  /// Of convolutions: how windows lie on the larger of the two activations, as
-  /// the op's own attributes say it, and in how many groups.
+  /// For convolutions: how windows lie on the larger of the two activations, as
+  /// in the op's own attributes, and in how many groups.
   DenseI64ArrayAttr strides, dilations, padding;
   int64_t groups = 1;
-  /// Of a dense layer: maps of the iteration space to input, output gradient
+  /// For a dense layer: maps of the iteration space to input, output gradient
   /// and weight.
   ArrayAttr maps;
 
   static ParameterUse pass() { return {Role::passed}; }
 };
 
-/// Arrayed operands agree on the number of copies; results are arrayed if and
-/// only if an operand is.
+/// The ops whose arrayed operands agree on the number of copies; results are
+/// arrayed if and only if an operand is.
 template <typename ConcreteType>
 class ArrayedTrait : public OpTrait::TraitBase<ConcreteType, ArrayedTrait> {
 public:
@@ -77,7 +77,7 @@ public:
   }
 };
 
-/// What HftaBase.td says of the ops that have them.
+/// The marker traits, whose meaning HftaBase.td describes.
 template <typename ConcreteType>
 class AloneTrait : public OpTrait::TraitBase<ConcreteType, AloneTrait> {};
 template <typename ConcreteType>

@@ -1,4 +1,4 @@
-//===- HftaInterfaces.td - What the compiler asks of an op -*- tablegen -*-===//
+//===- HftaInterfaces.td - Interfaces of ops ---------------*- tablegen -*-===//
 
 #ifndef HFTA_INTERFACES
 #define HFTA_INTERFACES
@@ -52,7 +52,8 @@ def Hfta_FusableOpInterface : OpInterface<"FusableOpInterface"> {
 def Hfta_CostOpInterface : OpInterface<"CostOpInterface"> {
   let cppNamespace = "::mlir::hfta";
   let description = [{
-    What planners live on, for one copy. Every op that a kernel may hold has it.
+    The costs that planners use, for one copy. Every op that a kernel may hold
+    has it.
   }];
   let methods = [
     InterfaceMethod<"Useful floating-point operations (a fused multiply-add is two; padding taps are not counted).",
@@ -73,9 +74,9 @@ def Hfta_CostOpInterface : OpInterface<"CostOpInterface"> {
 def Hfta_LayerOpInterface : OpInterface<"LayerOpInterface"> {
   let cppNamespace = "::mlir::hfta";
   let description = [{
-    What an op of the forward pass is to a trained parameter that reaches one of
-    its operands: the weight of a layer, something added to a layer's output,
-    or nothing but a place that it passes. From it hfta-differentiate finds the
+    How an op of the forward pass uses a trained parameter that reaches one of
+    its operands: as the weight of a layer, as a term added to a layer's output,
+    or by passing it on. From it hfta-differentiate finds the
     layers and makes an hfta.layer of each use of a parameter. To an op without
     this interface a parameter is no layer's: its gradient alone is exposed.
   }];

@@ -41,9 +41,9 @@ def Hfta_ContractOp : Hfta_DifferentiableOp<"contract", [
 // Convolution
 //===----------------------------------------------------------------------===//
 
-/// Layouts: input [batch, channels, spatial…], weight [outputs, channels /
-/// groups, spatial…], result [batch, outputs, spatial…]. `padding` holds the
-/// low ends of all spatial axes, then the high ends.
+/// The convolutions. Layouts: input [batch, channels, spatial…], weight
+/// [outputs, channels / groups, spatial…], result [batch, outputs, spatial…].
+/// `padding` holds the low ends of all spatial axes, then the high ends.
 class Hfta_ConvolutionOp<string mnemonic, list<Trait> traits = []>
     : Hfta_DifferentiableOp<mnemonic, !listconcat(traits, [
         Hfta_ProducerTrait, Hfta_SumTrait, Hfta_ProductTrait,
@@ -101,9 +101,9 @@ def Hfta_ConvWeightGradientOp : Hfta_ConvolutionOp<"conv_weight_gradient"> {
 // Pooling
 //===----------------------------------------------------------------------===//
 
-/// `kernel`, `strides`, `dilations` have one entry a spatial axis, `padding`
-/// the low ends, then the high ends (a ceil-mode export is expressed by more
-/// padding at the high end).
+/// The poolings. `kernel`, `strides`, `dilations` have one entry for each
+/// spatial axis, `padding` the low ends, then the high ends (a ceil-mode export
+/// is expressed by more padding at the high end).
 class Hfta_PoolingOp<string mnemonic, list<Trait> traits = []>
     : Hfta_DifferentiableOp<mnemonic, !listconcat(traits, [
         Hfta_SumTrait,
@@ -196,11 +196,12 @@ def Hfta_BatchNormOp : Hfta_DifferentiableOp<"batch_norm", [
   let summary = "Normalization over all axes but axis 1 (channels)";
   let description = [{
     With `training`, normalizes with the batch's mean and (population)
-    variance, and gives `running * momentum + batch * (1 - momentum)` as new
+    variance, and returns `running * momentum + batch * (1 - momentum)` as new
     running statistics, the batch's variance scaled by n / (n - 1) if
     `unbiased`. Without, normalizes with the running ones and returns them.
     `saved_mean` and `saved_inverse_deviation` are those it normalized with.
-    Without running statistics it uses the batch's always, and gives these as new.
+    Without running statistics it always uses the batch's, and returns these as
+    new.
 
     C1: there are both running statistics or none.
     Example: `%y, %m, %v, %sm, %sd = hfta.batch_norm %x, %scale, %bias, %mean, %variance {…} : …`
@@ -268,9 +269,9 @@ def Hfta_OptimizerUpdateOp : Hfta_TensorOp<"optimizer_update", [
     DeclareOpInterfaceMethods<Hfta_DecomposableOpInterface>], ["getFlops"]> {
   let summary = "One step of a parameter";
   let description = [{
-    The optimizer's record (`Optimizers.cpp`) says what is computed and from
-    what: after the parameter and its gradient come the states, then scalars of
-    rank 0: the step's rate, the other parameters in order, and for some the
+    The optimizer's record (`Optimizers.cpp`) defines the computation and its
+    operands: after the parameter and its gradient come the states, then scalars
+    of rank 0: the step's rate, the other parameters in order, and for some the
     number of steps done. `given` names the flags that hold and the optional
     parameters that have a value. Results are the new parameter and states.
 
@@ -301,23 +302,23 @@ def Hfta_LayerOp : Hfta_Op<"layer", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "A use of a trained parameter: where its input and output gradient are";
   let description = [{
-    Stands in the backward task that computes the parameter's gradient, once a
-    use, and computes nothing: it names values that the task computes anyway,
-    and hfta-describe-layers takes it away. A later pass builds on it what a
-    second-order method needs.
+    Stands in the backward task that computes the parameter's gradient, once for
+    each use, and computes nothing: it names values that the task computes
+    anyway, and hfta-describe-layers removes it. A later pass builds on it what
+    a second-order method needs.
 
     `parameter` is the weight's variable; `copy`, if given, the only copy whose
-    parameter it is, and then of arrayed operands that copy counts. `input` is
+    parameter it is, and then that copy of arrayed operands counts. `input` is
     the layer's input a and `output_gradient` the gradient g of the output of
     the op that the weight feeds, before a bias is added. `weight_gradient` is
-    what this use adds to the gradient, shaped as that op has its weight (a
+    this use's contribution to the gradient, shaped as the weight in that op (a
     transpose, a slice or the like may follow on the way to the parameter):
     - `dense`: the contraction of input and output gradient by `indexing_maps`,
       those of input, output gradient and weight. Axes of the space that only
       the weight lacks are rows; axes in all three number blocks, a weight each;
     - `convolution`: the sum over rows of g with the input's patch there, by
       `strides`, `dilations`, `padding` and `groups` as in hfta.conv;
-    - `transposed_convolution`: the same with both exchanged: patches are those
+    - `transposed_convolution`: likewise with both exchanged: patches are those
       of the output gradient, one for each element of the input;
     - `embedding`: input holds indices; the sum of the rows of g at each;
     - `norm`: the product of g and the normalized input, element by element or
@@ -328,7 +329,7 @@ def Hfta_LayerOp : Hfta_Op<"layer", [
     from here is the sum of g over all rows: it is one more column of the
     weight, for an input that is always one.
 
-    `loss_divisor` tells of what the gradient was taken: of the sum of losses
+    `loss_divisor` says of which loss the gradient is: of the sum of losses
     divided by `terms`, of which there are `loss_terms` in all micro-batches;
     divided by the sum of their `weights`; or `undivided`, where the sum of
     weights is known only after the last micro-batch.
@@ -336,7 +337,7 @@ def Hfta_LayerOp : Hfta_Op<"layer", [
     `input_samples` and `output_samples` are strides: element e of the input, or
     of the output gradient, in row-major order, is of sample e / stride, rounded
     down, modulo the samples of a micro-batch. They are missing where that isn't
-    known, and of what isn't of single samples.
+    known, and for values that aren't of single samples.
 
     Constraints:
     - (C1) `indexing_maps` are there if and only if the kind is `dense`: three,
@@ -381,7 +382,8 @@ def Hfta_LayerOp : Hfta_Op<"layer", [
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// What attributes of a window the kind has.
+    /// Whether a layer of this kind has the attributes of a convolution's
+    /// window.
     static bool isConvolution(LayerKind kind) {
       return kind == LayerKind::convolution ||
              kind == LayerKind::transposed_convolution;

@@ -1,7 +1,7 @@
 //===- HftaMatrixOps.td - Inverses and eigenvectors --------*- tablegen -*-===//
 //
-// Symmetric matrices are packed: of n x n elements the n(n+1)/2 of the lower
-// triangle, row by row. A tensor of several has them along axis 0.
+// Symmetric matrices are packed: for n x n elements, the n(n+1)/2 of the lower
+// triangle are stored, row by row. A tensor of several has them along axis 0.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_MATRIX_OPS
@@ -14,7 +14,7 @@ include "Hfta/Dialect/Hfta/IR/HftaBase.td"
 //===----------------------------------------------------------------------===//
 
 /// An algorithm on each of the matrices along axis 0 of all operands and
-/// results. What it gives for a matrix depends on nothing of the others.
+/// results. The result for a matrix doesn't depend on the other matrices.
 class Hfta_MatrixOp<string mnemonic>
     : Hfta_TensorOp<mnemonic, [Hfta_AloneTrait, Hfta_MatrixTrait], ["getFlops"]>;
 

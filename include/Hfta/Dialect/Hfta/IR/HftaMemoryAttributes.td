@@ -28,13 +28,14 @@ def Hfta_BlockMemory : I32EnumAttr<"BlockMemory", "what stays in memory of a blo
 def Hfta_MemoryPlanAttr : Hfta_Attr<"MemoryPlan", "memory_plan"> {
   let summary = "What of each block stays in memory, within a budget";
   let description = [{
-    Example: `#hfta.memory_plan<2 copies, [streamed, held, resident]>`. So many
-    copies go through a step together at most. Of each block that a job's training
-    is cut into: `streamed`, its parameters and its optimizer's state come for each
-    task that uses them; `held`, the turn's parameters stay from forward to backward;
-    `parameters`, those of all copies stay all the time; `resident`, the optimizer's
-    state stays, too. Of blocks whose gradients lie in the store until the update:
-    `#hfta.memory_plan<1 copies, [streamed, streamed] gradients [0, 1]>`.
+    Example: `#hfta.memory_plan<2 copies, [streamed, held, resident]>`. At most
+    two copies run a step together. For each block that a job's training is cut
+    into: `streamed`, its parameters and its optimizer's state are fetched for
+    each task that uses them; `held`, the turn's parameters stay from forward to
+    backward; `parameters`, those of all copies stay all the time; `resident`,
+    the optimizer's state stays, too. Blocks whose gradients lie in the store
+    until the update are listed: `#hfta.memory_plan<1 copies, [streamed,
+    streamed] gradients [0, 1]>`.
 
     Constraints:
     - (C1) there is at least one copy.
@@ -46,9 +47,10 @@ def Hfta_MemoryPlanAttr : Hfta_Attr<"MemoryPlan", "memory_plan"> {
   let assemblyFormat = "`<` $copies `copies` `,` `[` $blocks `]` (`gradients` `[` $spilledGradients^ `]`)? `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The plan that a module notes; null where there is none.
+    /// Returns the plan noted on a module; null where there is none.
     static MemoryPlanAttr get(::mlir::Operation *module);
-    /// Of what belongs to a block; all is streamed where there is no such block.
+    /// Returns the plan of a block's values; all are streamed if there is no
+    /// such block.
     BlockMemory getBlock(int64_t block) const;
     bool spillsGradients(int64_t block) const;
   }];
@@ -58,9 +60,9 @@ def Hfta_MemoryReserveAttr : Hfta_Attr<"MemoryReserve", "memory_reserve"> {
   let summary = "What of a budget of memory the planner can't use";
   let description = [{
     Example: `#hfta.memory_reserve<65536 bytes, 4096 a copy, 1 to 8 copies>`. A
-    program needs so much memory for what the planner's model of a step doesn't
-    count, such as batches, workspaces and what kernels need themselves, and so much
-    more for each copy of a turn. Turns are of so many copies.
+    program needs 65536 bytes for data that the planner's model of a step
+    doesn't count, such as batches, workspaces and scratch memory of kernels,
+    and 4096 more for each copy of a turn. Turns have 1 to 8 copies.
 
     Constraints:
     - (C1) no number of bytes is negative.

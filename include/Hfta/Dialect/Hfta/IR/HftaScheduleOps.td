@@ -1,7 +1,7 @@
 //===- HftaScheduleOps.td - Tasks and schedules ------------*- tablegen -*-===//
 //
-// What a program does, as data: tasks are lists of launches, schedules are lists
-// of commands. Nothing here is lowered to code; the runtime interprets it.
+// A program as data: tasks are lists of launches, schedules are lists of
+// commands. These ops aren't lowered to code; the runtime interprets them.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SCHEDULE_OPS
@@ -13,16 +13,16 @@ def Hfta_TaskOp : Hfta_Op<"task", [
     Symbol, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "A list of launches that schedules run as one";
   let description = [{
-    `part` says what the task is for, by any name ("forward", "update"), `block`
-    which part of the model, or -1. `reads` and `writes` number the segments that
-    its launches touch. A task that runs `by_copies` may run for some copies, then
-    for others: nothing that it computes for a copy depends on another one, and
-    what all share it may compute again. `workspace` tells how many bytes the
-    launches reach in each segment of role `workspace` among these, in ascending
-    order, of a slab where it has slabs; without it, they may reach all. A program
-    that never runs other tasks needs no more. `replicas` are those that run the
-    task, where not all do: a part may have a task of a block for each of several
-    sets of them.
+    `part` names the task's purpose ("forward", "update"), `block` its part of
+    the model, or -1. `reads` and `writes` number the segments that its launches
+    access. A task that runs `by_copies` may run for some copies before others:
+    nothing that it computes for a copy depends on another one, and shared
+    values it may compute again. `workspace` lists how many bytes the launches
+    use in each segment of role `workspace` among these, in ascending order, or
+    in a slab where it has slabs; without it, they may use all. A program that
+    never runs other tasks needs no more. `replicas` are those that run the
+    task, where not all do: a part may have a task of a block for each of
+    several sets of replicas.
 
     Constraints:
     - (C1) `part` isn't empty.
@@ -52,10 +52,10 @@ def Hfta_TaskOp : Hfta_Op<"task", [
     (`by_copies` $by_copies^)? attr-dict-with-keyword $body
   }];
   let extraClassDeclaration = [{
-    /// "forward.0": what users read.
+    /// Makes the name that users read: "forward.0".
     std::string getTaskName();
-    /// Segments of role `workspace` that the task touches, in order; none where
-    /// memory isn't planned.
+    /// Finds the segments of role `workspace` that the task touches, in order;
+    /// none where memory isn't planned.
     ::llvm::SmallVector<int64_t> findWorkspaces();
   }];
   let hasVerifier = 1;
@@ -69,11 +69,11 @@ def Hfta_ScheduleOp : Hfta_Op<"schedule", [
   let description = [{
     Commands of one queue take effect in this order; between queues only events
     order them. `keeps` numbers the segments of slabs whose contents outlive a
-    turn of copies, or which tasks use outside of turns: there, each copy has a
-    slab of its own, elsewhere the copies of one turn have those of the turn
-    before. A program of several stages has a schedule of a kind for each of
-    them, `@"step.0"`, which the workers of that stage run at the same time as
-    others run theirs; without `stage` it is the whole program's.
+    turn of copies, or which tasks use outside of turns: in these, each copy has
+    a slab of its own; in others the copies of one turn use the slabs of the
+    turn before. A program of several stages has a schedule of each kind for
+    each of them, `@"step.0"`, which the workers of that stage run at the same
+    time as others run theirs; without `stage` it is the whole program's.
 
     Constraints:
     - (C1) `keeps` numbers segments, each once and in ascending order.
@@ -101,11 +101,13 @@ def Hfta_ScheduleOp : Hfta_Op<"schedule", [
     $sym_name (`stage` $stage^)? `keeps` $keeps attr-dict-with-keyword $body
   }];
   let extraClassDeclaration = [{
-    /// "step": what the runtime asks for, whichever the stage.
+    /// Returns the name by which the runtime asks for it, whichever the stage:
+    /// "step".
     ::llvm::StringRef getKind();
-    /// "step.1", or "step" of the whole program.
+    /// Makes the symbol: "step.1", or "step" for the whole program.
     static std::string makeName(::llvm::StringRef kind, int64_t stage);
-    /// The segments that the schedule must keep, of those that a module has.
+    /// Finds the segments that the schedule must keep, by their numbers in the
+    /// module.
     ::llvm::SmallVector<int64_t> findKept(::mlir::SymbolTableCollection &symbols);
   }];
   let hasVerifier = 1;
@@ -125,16 +127,17 @@ def Hfta_RunOp : Hfta_CommandOp<"run", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Run a task";
   let description = [{
-    For the copies of the turn, or all that live, with the instances of the
-    micro-batch.
+    Runs the task for the copies of the turn, or all live ones, with the
+    instances of the micro-batch.
 
     Constraints:
     - (C1) the symbol is a task's.
     - (C2) device and queue are no negative numbers, as of every command.
     - (C3) inside of turns, the task may run by copies.
-    - (C4) a command stands in a schedule, or in what repeats or chooses there.
-    - (C5) a task that touches what some replicas hold stands in an `hfta.only` of
-      such replicas alone; one of some replicas in one of these.
+    - (C4) a command stands in a schedule, or in its loops and choices.
+    - (C5) a task that accesses segments which only some replicas hold stands in
+      an `hfta.only` of such replicas; a task of some replicas in one of these
+      replicas.
 
     Example: `hfta.run @"task/forward.0" {queue = 0}`
   }];
@@ -146,15 +149,16 @@ def Hfta_TransferOp : Hfta_CommandOp<"transfer", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Copy bytes from one place to another";
   let description = [{
-    With the instances of the micro-batch that is `ahead` places after the
+    Uses the instances of the micro-batch that is `ahead` places after the
     current one. Instances of inputs are taken in turn, over all calls of
-    schedules: past the last micro-batch of a call comes the first one of the next
-    call's batch, if the host has offered it, and what a call has brought for the
-    next one isn't copied again. A place with a stride is one a copy.
+    schedules: the last micro-batch of a call is followed by the first one of
+    the next call's batch, if the host has offered it, and data that a call has
+    copied for the next one aren't copied again. A place with a stride is one
+    per copy.
 
     Constraints:
     - (C1) there is at least one byte to copy.
-    - (C2) nothing is copied to what belongs to the caller.
+    - (C2) nothing is copied to the caller's memory.
     - (C3) one of the places is a segment.
     - (C4) `ahead` isn't negative.
     - (C5) a place lies within its segment.
@@ -172,7 +176,7 @@ def Hfta_FillOp : Hfta_CommandOp<"fill", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Zeros in a place";
   let description = [{
-    In all instances of the segment.
+    Fills a place with zeros, in all instances of the segment.
 
     Constraints:
     - (C1) the place is a segment's.
@@ -190,19 +194,19 @@ def Hfta_AllReduceOp : Hfta_CommandOp<"all_reduce", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Add up the groups' sums that all ranks have";
   let description = [{
-    Bytes of a segment that has an instance a group. Afterwards the first instance
-    of every rank holds the sum over all groups, the others zeros. With T(c, q)
-    the sum of group c if c + q is no group, else T(c, 2q) + T(c + q, 2q), it is
-    T(0, 1), whichever ranks have the groups.
+    Adds up bytes of a segment with an instance for each group. Afterwards the
+    first instance of every rank holds the sum over all groups, the others
+    zeros. With T(c, q) the sum of group c if c + q is no group, else T(c, 2q) +
+    T(c + q, 2q), it is T(0, 1), whichever ranks have the groups.
 
-    The bytes are cut into blocks as long as the place's stride. Each rank gets its
-    share of the blocks of all groups that it doesn't have in the segment
-    `through`, adds with the task, which adds one block `through` to one `at`, and
-    gives the sums to all others.
+    The bytes are cut into blocks as long as the place's stride. Each rank
+    receives its share of the blocks, for all groups that it doesn't have, in
+    the segment `through`, adds with the task, which adds one block `through` to
+    one `at`, and sends the sums to all others.
 
-    A segment that isn't resident is added up where its last `hfta.fetch` has put
-    it: of slabs that the schedule doesn't keep, those of the turn's copies, so that
-    bytes behind these aren't there.
+    A segment that isn't resident is added up where its last `hfta.fetch` has
+    put it: in slabs that the schedule doesn't keep, only those of the turn's
+    copies are present, and bytes after these are skipped.
 
     Constraints:
     - (C1) the symbol is a task's that reads both segments and writes the first.
@@ -227,9 +231,9 @@ def Hfta_AllGatherOp : Hfta_CommandOp<"all_gather", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Give all ranks what each has of its micro-batches";
   let description = [{
-    Bytes of a segment that has an instance for each micro-batch of a step, on
-    every rank. Afterwards each rank's instances of all micro-batches hold what
-    the rank that computes them has written.
+    Exchanges bytes of a segment that has an instance for each micro-batch of a
+    step, on every rank. Afterwards each rank's instances of all micro-batches
+    hold the values that the rank which computes them has written.
 
     Constraints:
     - (C1) the place is in a segment of role `exchange`.
@@ -248,14 +252,14 @@ def Hfta_BroadcastBytesOp : Hfta_CommandOp<"broadcast_bytes", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Give bytes of some replicas to others";
   let description = [{
-    Of a segment's first instance. Each rank that has a replica of `to` and none of
-    `from` receives the bytes. With w its first replica in `to`, they come from the
-    rank that has the member of `from` with the number min(count - 1, floor(w /
-    stride)), count and stride being those of `from`. So in a grid of `count` rows
-    and `stride` columns that is filled row by row, where `from` is a column, each
-    rank gets them from the replica of the column that is in its row. A place with
-    a stride is one a copy, of those that live; they go together. On one rank
-    nothing happens.
+    Sends bytes of a segment's first instance. Each rank that has a replica of
+    `to` and none of `from` receives the bytes. With w its first replica in
+    `to`, they come from the rank that has the member of `from` with the number
+    min(count - 1, floor(w / stride)), where count and stride are those of
+    `from`. So in a grid of `count` rows and `stride` columns that is filled row
+    by row, where `from` is a column, each rank gets them from the replica of
+    the column that is in its row. A place with a stride is one per live copy;
+    they are sent together. On one rank nothing happens.
 
     Constraints:
     - (C1) the place lies in a segment of role `parameter`, `gradient`,
@@ -279,17 +283,17 @@ def Hfta_TakeGroupOp : Hfta_CommandOp<"take_group", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "One group's sums in place of those of all";
   let description = [{
-    Of a segment that has an instance a group: afterwards the first instance holds
-    what the group has added up, the others zeros. Ranks that don't have the group
-    have zeros alone. Nothing is sent. A place with a stride is one a copy, of
-    those that live.
+    For a segment with an instance for each group: afterwards the first instance
+    holds the sums of the given group, the others zeros. Ranks that don't have
+    the group have zeros alone. Nothing is sent. A place with a stride is one
+    per live copy.
 
     Constraints:
     - (C1) the place lies in a segment of role `moment`, and in its copy's part of
       it; there is at least one byte.
     - (C2) the group isn't negative.
-    - (C3) it stands in nothing that repeats, or that some copies or replicas
-      alone do: what isn't taken would stay.
+    - (C3) it stands in no loop, and in no commands of some copies or replicas
+      alone, as sums that aren't taken would stay.
 
     Example: `hfta.take_group 1 4096 at <segment, 9, 0> {queue = 0}`
   }];
@@ -303,10 +307,10 @@ def Hfta_SendOp : Hfta_CommandOp<"send", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Give a place's bytes to another stage";
   let description = [{
-    For a micro-batch: of its instance, to that worker of the stage that has the
-    micro-batch. Where no micro-batch is current: to all workers of the stage
-    whose number among them, modulo the replicas of this one, is this worker's.
-    The other side receives at the same place.
+    For a micro-batch, sends its instance to that worker of the stage that has
+    the micro-batch. Where no micro-batch is current, sends to all workers of
+    the stage whose number among them, modulo the replicas of this one, is this
+    worker's. The other side receives at the same place.
 
     Constraints:
     - (C1) the place lies in a segment, and there is at least one byte.
@@ -327,8 +331,8 @@ def Hfta_ReceiveOp : Hfta_CommandOp<"receive", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Get a place's bytes from another stage";
   let description = [{
-    What `hfta.send` of the other stage gives, for the micro-batch that is `ahead`
-    places after the current one; nothing past the worker's last.
+    Receives what `hfta.send` of the other stage sends, for the micro-batch that
+    is `ahead` places after the current one; nothing past the worker's last.
 
     Constraints, with those of `hfta.send`:
     - (C1) `ahead` isn't negative, and is 0 where no micro-batch is current.
@@ -344,10 +348,10 @@ def Hfta_ReceiveOp : Hfta_CommandOp<"receive", [
 def Hfta_RecordOp : Hfta_CommandOp<"record"> {
   let summary = "An event: all that the queue was given before is done";
   let description = [{
-    Where it stands for a micro-batch, `instances` events from this number on take
+    In commands of a micro-batch, `instances` events from this number on take
     turns: place p of the worker's own micro-batches has event + (p + ahead) mod
-    instances. So what is done for some micro-batches is told from what is done
-    for others. Nothing is recorded past the worker's last micro-batch.
+    instances. So micro-batches in flight at the same time have different
+    events. Nothing is recorded past the worker's last micro-batch.
 
     Constraints, as of `hfta.await`:
     - (C1) the event's number isn't negative.
@@ -366,8 +370,9 @@ def Hfta_RecordOp : Hfta_CommandOp<"record"> {
 def Hfta_AwaitOp : Hfta_CommandOp<"await"> {
   let summary = "The queue goes on after an event";
   let description = [{
-    After that recording of the event which the host gave last before this
-    command, be it in an earlier step; at once if there is none.
+    The queue waits for the last recording of the event that the host has issued
+    before this command, even if it was in an earlier step; it goes on at once
+    if there is none.
     Example: `hfta.await 0`
   }];
   let arguments = !con((ins I64Attr:$event,
@@ -381,10 +386,10 @@ def Hfta_ActionsOp : Hfta_Op<"actions", [
     NoTerminator, SingleBlock, NoRegionArguments, ParentOneOf<["ScheduleOp"]>]> {
   let summary = "What is done for micro-batches, in a certain order";
   let description = [{
-    `order` lists actions, each two numbers: a case and the place of a micro-batch
-    among those of the worker. Each runs the commands of the case for the
-    micro-batch; those of micro-batches that the worker, or a batch that isn't
-    full, hasn't got are left out.
+    `order` lists actions, each two numbers: a case and the place of a
+    micro-batch among those of the worker. Each runs the commands of the case
+    for the micro-batch; actions for micro-batches that don't exist, because the
+    worker has fewer or a batch isn't full, are skipped.
 
     Constraints:
     - (C1) the region holds cases, numbered from 0 in their order.
@@ -428,16 +433,17 @@ def Hfta_RepeatOp : Hfta_Op<"repeat", [
     ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp", "CaseOp", "OnlyOp"]>]> {
   let summary = "The same commands several times";
   let description = [{
-    Over `micro_batches`: once for each of a step's that the rank has, in order.
-    Over `all_micro_batches`: also for those of other ranks. Over `turns`: once
-    for the first few copies, then for the next ones: `copies` at a time, or without
-    that as many as the host chooses, as the processor's caches allow. Inside of
-    turns only tasks run that may run by copies.
+    Over `micro_batches`, the commands run once for each of a step's
+    micro-batches that the rank has, in order. Over `all_micro_batches`, they
+    also run for those of other ranks. Over `turns`, they run once for the first
+    few copies, then for the next ones: `copies` at a time, or without that as
+    many as the host chooses, as the processor's caches allow. Inside of turns
+    only tasks run that may run by copies.
 
     Constraints:
-    - (C1) it stands in none over the same.
+    - (C1) it stands in no loop of the same kind.
     - (C2) the region holds commands alone.
-    - (C3) only turns are of a number of copies, and of at least one.
+    - (C3) only turns have a number of copies, which is at least one.
 
     Example:
     ```mlir
@@ -464,19 +470,19 @@ def Hfta_EveryOp : Hfta_Op<"every", [
     ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp", "CaseOp", "OnlyOp"]>]> {
   let summary = "Commands for those copies whose period has come round";
   let description = [{
-    `period` names a hyper-parameter: steps, one value a copy. With s the number of
-    steps done, a copy of period p is due if p divides s, and before its first
-    period is over also where s is a power of two: what is computed again every p
-    steps would else be that of the first step for as long.
+    `period` names a hyper-parameter: a number of steps, one per copy. With s
+    the number of steps done, a copy of period p is due if p divides s, and
+    before its first period is over also where s is a power of two: a value that
+    is recomputed every p steps would otherwise stay that of the first step
+    until then.
 
-    `which` tells for whom the commands are: for the copies that are `due`, for the
-    `others`, for all copies that live if `any` of them is due, or for all if `none`
-    is.
+    `which` says for whom the commands are: for the copies that are `due`, for
+    the `others`, for all live copies if `any` of them is due, or for all if
+    `none` is.
 
     Constraints:
     - (C1) the region holds commands alone.
-    - (C2) what chooses copies, `due` or `others`, doesn't stand in another that
-      does.
+    - (C2) a choice of copies, `due` or `others`, doesn't stand in another one.
 
     Example:
     ```mlir
@@ -493,7 +499,7 @@ def Hfta_EveryOp : Hfta_Op<"every", [
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$period (`for` $which^)? attr-dict-with-keyword $body";
   let extraClassDeclaration = [{
-    /// Whether the commands are for some copies of those that live.
+    /// Whether the commands are for some of the live copies alone.
     bool choosesCopies() {
       return getWhich() == DueKind::due || getWhich() == DueKind::others;
     }
@@ -507,16 +513,17 @@ def Hfta_OnlyOp : Hfta_Op<"only", [
     ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp"]>]> {
   let summary = "Commands that some replicas alone do";
   let description = [{
-    Ranks that have at least one of these replicas of the schedule's stage give the
-    commands, each once; others go on after them. What they compute must not
-    depend on who does it: it is for all copies, and for no micro-batches of a
-    rank's own.
+    Ranks that have at least one of these replicas of the schedule's stage run
+    the commands, each once; others skip them. Their results must not depend on
+    which rank runs them: they are for all copies, and not for a rank's own
+    micro-batches.
 
     Constraints:
     - (C1) the region holds commands alone.
-    - (C2) it stands in no other, and not in what is done for a rank's own
-      micro-batches, which it doesn't hold either.
-    - (C3) it holds nothing that all ranks take part in, or must all do.
+    - (C2) it stands in no other one, and neither stands in commands for a
+      rank's own micro-batches nor holds such.
+    - (C3) it holds no commands that all ranks take part in, or that all must
+      run.
 
     Example:
     ```mlir

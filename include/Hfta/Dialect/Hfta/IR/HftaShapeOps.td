@@ -111,9 +111,9 @@ def Hfta_IotaOp : Hfta_Op<"iota", [
 def Hfta_ReduceOp : Hfta_DifferentiableOp<"reduce", [Hfta_SumTrait], ["getFlops"]> {
   let summary = "Sum, maximum, minimum or product over axes, which go away";
   let description = [{
-    Elements are combined in `accumulate`'s precision (the input's by default);
-    in which order, one copy's shapes and layouts decide in phase `linalg`, and
-    `#hfta.sum_order` says it there. The gradient of max and min goes to equal
+    Elements are combined in `accumulate`'s precision (the input's by default).
+    The order follows from one copy's shapes and layouts in phase `linalg`,
+    where `#hfta.sum_order` states it. The gradient of max and min goes to equal
     elements in equal shares.
     Example: `%1 = hfta.reduce sum %0 over [0] : tensor<64x10xf32>`
   }];
@@ -129,10 +129,11 @@ def Hfta_CumulativeSumOp : Hfta_DifferentiableOp<"cumulative_sum", [
     ["getFlops"]> {
   let summary = "Sums up to each element of an axis";
   let description = [{
-    Of the elements before and at each one; with `reverse` at and after it; with
-    `exclusive` without the element itself. Added up in steps that double how many
-    elements a sum is of (Hillis and Steele, "Data parallel algorithms", CACM 1986);
-    with `falling`, which the gradient has, the longest step comes first.
+    Adds up the elements before and at each one; with `reverse` at and after it;
+    with `exclusive` without the element itself. They are added up in steps that
+    double the number of elements in a sum (Hillis and Steele, "Data parallel
+    algorithms", CACM 1986); with `falling`, which the gradient has, the longest
+    step comes first.
     Example: `%1 = hfta.cumulative_sum %0 along 1 {exclusive} : tensor<4x8xf32>`
   }];
   let arguments = (ins Hfta_FloatTensor:$input, I64Attr:$axis, UnitAttr:$reverse,
@@ -201,9 +202,9 @@ def Hfta_PartSumsOp : Hfta_TensorOp<"part_sums", [Hfta_SumTrait], ["getFlops"]> 
     the axes of its rows, whose numbers are row-major. Row p and column c of the
     result is the sum of column c over the rows p * `length` ... (p + 1) * `length`
     - 1, which are added to zero one after the other, in this order, whichever
-    kernel does so. With `centered` it is the sum of the squares of what they
-    differ from their mean, which is that sum divided by `length`. `length` divides
-    the number of rows.
+      kernel does so. With `centered` it is the sum of their squared deviations
+      from their mean, which is that sum divided by `length`. `length` divides
+      the number of rows.
     Example: `%1 = hfta.part_sums %0 of 32 along 1 : tensor<8x16x14x14xf32>` is a tensor<49x16xf32>
   }];
   let arguments = (ins Hfta_FloatTensor:$input, I64Attr:$length, I64Attr:$column,

@@ -38,34 +38,37 @@ def Hfta_VariableOp : Hfta_Op<"variable", [
   let description = [{
     `initial` is the value before the first step: elements, `#hfta.uniform` or
     `#hfta.normal`; without it, zero. For an arrayed variable elements may be
-    one copy's (all copies start alike) or hold a leading copy axis. What is
-    drawn is keyed by the variable's own name. `instances` counts the
-    micro-batches in flight. With `copy`, the variable is of that copy alone, and
-    its type is plain. `readers` are the stages that read it beside the one of its
-    block, which get it sent. `holders` are the replicas that alone have it, of the
-    stage of its block: others have no memory for it. `residency` is that of the
-    segment in which memory is planned for it.
+    one copy's (all copies start alike) or hold a leading copy axis. Random
+    values are keyed by the variable's own name. `instances` counts the
+    micro-batches in flight. With `copy`, the variable belongs to that copy
+    alone, and its type is plain. `readers` are the stages other than that of
+    its block which read it, and to which it is sent. `holders` are the
+    replicas, of the stage of its block, that alone have it: others have no
+    memory for it. `residency` is that of the segment in which memory is planned
+    for it.
 
-    `purpose` says what a variable of the compiler is for, and of which other
-    variable. A model's tensor has none: it is called `known_as` in checkpoints
-    and exports, or, without that, by its symbol.
+    `purpose` says what a variable of the compiler is for, and to which other
+    variable it belongs. A model's tensor has none: it is called `known_as` in
+    checkpoints and exports, or, without that, by its symbol.
 
     Constraints:
     - (C1) the type is that of a tensor with a static shape.
-    - (C2) what is trained holds floats.
+    - (C2) a trained variable holds floats.
     - (C3) there is at least one instance.
     - (C4) the variable of one copy is shared.
-    - (C5) what is drawn holds floats.
+    - (C5) a variable with random values holds floats.
     - (C6) `initial` is elements, of the variable's type or with an axis of copies
       in front, or says how values are drawn.
     - (C7) the role is that of the purpose.
-    - (C8) the purpose is of a variable beside this one; a norm, a gradient and a
-      state are of a parameter, an initial value is of no constant.
+    - (C8) the purpose belongs to another variable, in the same table; a norm, a
+      gradient and a state belong to a parameter, an initial value to no
+      constant.
     - (C9) no two variables have one purpose, unless each is of one copy.
-    - (C10) what some replicas hold lies between their own tasks: its role is
-      `curvature`, `moment`, `optimizer_state`, `output` or `saved`.
+    - (C10) a variable that only some replicas hold is passed between their own
+      tasks: its role is `curvature`, `moment`, `optimizer_state`, `output` or
+      `saved`.
     - (C11) it has no readers.
-    - (C12) what has its role may have its `residency`.
+    - (C12) its role allows its `residency`.
 
     Example:
     ```mlir
@@ -92,7 +95,8 @@ def Hfta_VariableOp : Hfta_Op<"variable", [
   let builders = [
     OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::RankedTensorType":$type,
                    "Role":$role, CArg<"::mlir::Attribute", "{}">:$initial)>,
-    /// With the purpose's role, and a symbol that tells it.
+    /// Builds a variable of the purpose's role, with a symbol that names the
+    /// purpose.
     OpBuilder<(ins "PurposeAttr":$purpose, "::mlir::RankedTensorType":$type,
                    CArg<"::mlir::Attribute", "{}">:$initial)>
   ];
@@ -100,12 +104,12 @@ def Hfta_VariableOp : Hfta_Op<"variable", [
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     RankedTensorType getTensorType() { return cast<RankedTensorType>(getType()); }
-    /// The symbol of a variable that belongs to one copy alone.
+    /// Returns the symbol of a variable that belongs to one copy alone.
     static std::string getSymbolOfCopy(StringRef name, int64_t copy);
-    /// Makes it the variable of one copy, of the same own name.
+    /// Makes this the variable of one copy alone. It keeps its own name.
     void makeOfCopy(int64_t copy);
     bool isFor(Purpose purpose);
-    /// What copies' models, checkpoints and exports call it.
+    /// Returns the variable's name in copies' models, checkpoints and exports.
     std::string getOwnName();
   }];
 }
@@ -185,8 +189,8 @@ def Hfta_KernelOp : Hfta_Op<"kernel", [
     Pure, IsolatedFromAbove, SingleBlock]> {
   let summary = "Ops that run as one generated function, one copy at a time";
   let description = [{
-    The region computes one copy: its arguments are the operands' logical,
-    plain tensors, `hfta.yield` gives the results'. It runs once a copy if a
+    The region computes one copy: its arguments are the operands' logical, plain
+    tensors, `hfta.yield` returns the results'. It runs once per copy if a
     result is arrayed, once otherwise.
 
     hfta-plan-memory adds `bindings` (places of the inputs, then of the results
@@ -214,16 +218,16 @@ def Hfta_LaunchOp : Hfta_Op<"launch", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Runs a kernel function on planned memory";
   let description = [{
-    Once a copy with `per_copy`, else once; with `copy`, only if that copy is
-    among those that the task runs for. The first `inputs` bindings are read;
-    `written` lists the numbers of those that are written. A launch that `joins`
-    the one before it may run copy by copy together with it.
+    Runs once per copy with `per_copy`, else once; with `copy`, only if that
+    copy is among those that the task runs for. The first `inputs` bindings are
+    read; `written` lists the numbers of those that are written. A launch that
+    `joins` the one before it may run copy by copy together with it.
 
     Constraints:
     - (C1) the inputs are among the bindings.
-    - (C2) so is what is written.
-    - (C3) a copy's own launch doesn't run once a copy.
-    - (C4) what joins has a launch before it.
+    - (C2) so are the written ones.
+    - (C3) a launch for one copy doesn't run once per copy.
+    - (C4) a launch that joins has one before it.
 
     Example: `hfta.launch @"kernel/relu" on [#hfta.binding<0, 0, 64>] inputs 1 written [0] {per_copy}`
   }];

@@ -12,17 +12,17 @@ def Hfta_FetchOp : Hfta_CommandOp<"fetch", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Give a segment a place in the arena";
   let description = [{
-    From here on the instance of the micro-batch that is `ahead` places after the
-    current one, or each instance where no micro-batch is current, lies in the
-    arena, (number of the instance modulo `instances`) times the bytes of an
-    instance behind `address`. Of a segment of slabs that the schedule doesn't keep,
-    an instance is the slabs of the turn's copies, one after the other. Tasks that
-    the host gives from here on find it there.
+    From here on the instance of the micro-batch that is `ahead` places after
+    the current one, or each instance where no micro-batch is current, lies in
+    the arena, at `address` plus (number of the instance modulo `instances`)
+    times the bytes of an instance. For a segment of slabs that the schedule
+    doesn't keep, an instance is the slabs of the turn's copies, one after the
+    other. Tasks that the host issues from here on find it there.
 
-    What it holds is `stored` (read from the store, in the queue; what was never
-    written reads as zeros), `zeros` (filled, in the queue), or `undefined`: the
-    command does nothing but tell where it lies. What still lies there unchanged,
-    for the same copies, isn't read again.
+    Its contents are `stored` (read from the store, in the queue; bytes that
+    were never written read as zeros), `zeros` (filled, in the queue), or
+    `undefined`: the command only says where it lies. Contents that are still in
+    place unchanged, for the same copies, aren't read again.
 
     Constraints:
     - (C1) the segment is one of the table, and isn't resident.
@@ -44,8 +44,8 @@ def Hfta_FetchOp : Hfta_CommandOp<"fetch", [
                             DefaultValuedAttr<I64Attr, "0">:$ahead), place);
   let assemblyFormat = "$segment `at` $address `contents` $contents attr-dict";
   let extraClassDeclaration = [{
-    /// Bytes of one instance in the arena; nothing where the segment isn't known,
-    /// or by (C8).
+    /// Finds the bytes of one instance in the arena; nothing where the segment
+    /// isn't known, or where constraint (C8) is violated.
     std::optional<int64_t> findInstanceBytes();
   }];
   let hasVerifier = 1;
@@ -55,9 +55,9 @@ def Hfta_EvictOp : Hfta_CommandOp<"evict", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Write what a segment holds to the store";
   let description = [{
-    In the queue, of the instance of the micro-batch that is `ahead` places after
-    the current one, where its last `hfta.fetch` has put it. It stays there until
-    it is dropped.
+    Writes, in the queue, the instance of the micro-batch that is `ahead` places
+    after the current one, from where its last `hfta.fetch` has put it. It stays
+    there until it is dropped.
 
     Constraints, with (C6) to (C8) of `hfta.fetch`:
     - (C1) the segment is one of the table, and spilled.
@@ -75,9 +75,10 @@ def Hfta_DropOp : Hfta_CommandOp<"drop", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "A segment has no place any more";
   let description = [{
-    The instance of the micro-batch that is `ahead` places after the current one.
-    The host alone does it, at once. Whoever gets the place next awaits events of
-    those that still work there, as everywhere between queues.
+    Frees the place of the instance of the micro-batch that is `ahead` places
+    after the current one. The host alone does it, at once. The next user of the
+    place awaits the events of queues that still work there, as always between
+    queues.
 
     Constraints, with (C6) to (C8) of `hfta.fetch`:
     - (C1) the segment is one of the table, and isn't resident.

@@ -1,10 +1,10 @@
 //===- Job.h - A training job's settings on the module ----------*- C++ -*-===//
 //
-// The settings travel as a dictionary, the module's `hfta.job` attribute, so
+// The settings are kept as a dictionary, the module's `hfta.job` attribute, so
 // that every phase's output can be read back and continued. This is the typed
-// view of it; Job::write and Job::read are inverse. Arrays that hold a value a
-// copy have `copies` entries. A setting that the dictionary lacks has its
-// initial value; what it has besides is an error.
+// view of it; Job::write and Job::read are inverse. An array with one value per
+// copy has `copies` entries. A setting that isn't in the dictionary has its
+// initial value; an unknown key is an error.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_JOB_H
@@ -25,19 +25,19 @@ struct DataSource {
   int64_t column = 0; ///< csv: first column
 };
 
-/// A field of the data block. Its type is that of the argument of @prepare
-/// with the same number.
+/// A field of the data block. Its type is that of the argument of @prepare with
+/// the same index.
 struct DataField {
   std::string name;
   DataSource train;
   DataSource test;
-  /// Of the class numbers or indices that the files may hold: how many there
-  /// are, the first, and one more that doesn't count (one of these if there is
-  /// none). Empty: the files may hold anything.
+  /// The class numbers or indices that the files may hold: how many there are,
+  /// the first, and one more that doesn't count as a class (any of the classes
+  /// if there is none). Empty: the files may hold anything.
   std::vector<int64_t> classes;
 };
 
-/// A hyper-parameter: one value a copy.
+/// A hyper-parameter, with one value per copy.
 struct HyperParameter {
   std::string name;
   std::vector<double> values;
@@ -45,51 +45,51 @@ struct HyperParameter {
 
 struct Schedule {
   std::string kind = "constant"; ///< one of Settings.def
-  /// One value a copy; empty where the kind has no use for it. `warmup` and
-  /// `stepSize` in steps; `minimum` as a share of the rate.
+  /// The values, one per copy; empty where the kind doesn't use them. `warmup`
+  /// and `stepSize` are in steps; `minimum` is a fraction of the rate.
 #define HFTA_SCHEDULE_PARAMETER(member, name, initial, neutral, range)         \
   std::vector<double> member;
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
 };
 
-/// Element types by name.
+/// The element types of a job, by name.
 struct Precision {
 #define HFTA_PRECISION(member, bits, text) std::string member = "f32";
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
-  /// One of getFactorTypeNames(): what the operands of products are rounded to;
-  /// empty: they are multiplied as they are.
+  /// The type that the operands of products are rounded to, one of
+  /// getFactorTypeNames(); empty: they are multiplied as they are.
   std::string multiply;
-  /// Whether sums are added up in no narrower type than what is computed in.
+  /// Whether sums are added up in a type no narrower than the compute type.
   bool accumulatesEnough() const;
-  /// Whether products can be multiplied so: what is rounded first is multiplied
-  /// and added up in f32.
+  /// Whether products can be multiplied this way: operands that are rounded
+  /// first are multiplied and added up in f32.
   bool multipliesInRange() const {
     return multiply.empty() || (compute == "f32" && accumulate == "f32");
   }
 };
 
-/// In which order a stage's worker goes through its micro-batches.
+/// The order in which a stage's worker runs the tasks of its micro-batches.
 enum class PipelineOrder {
   allForwardsFirst, ///< as many forwards as may be in flight, then backwards
   oneForwardOneBackward, ///< backwards as early as they can be
-  interleaved,           ///< the same, of stages of several chunks
-  zeroBubble, ///< gradients of weights where there is nothing else to do
-  vShape,     ///< the same, of two chunks, there and back again
-  listed      ///< as Job::orderRows say
+  interleaved,           ///< likewise, for stages of several chunks
+  zeroBubble, ///< gradients of weights fill the gaps between other tasks
+  vShape,     ///< likewise, for two chunks: down the stages and back up
+  listed      ///< as listed in Job::orderRows
 };
 
 struct Job {
-  /// A setting that is to follow from others.
+  /// The value of a setting that is derived from others.
   static constexpr int64_t kAuto = 0;
-  /// A word of `order`.
+  /// A value of `order`.
   static constexpr llvm::StringLiteral kAllForwardsFirst = "all_forwards_first";
   static constexpr llvm::StringLiteral kVShape = "v_shape";
   static constexpr llvm::StringLiteral kKfac = "kfac";
-  /// A word of `method`.
+  /// A value of `method`.
   static constexpr llvm::StringLiteral kEigen = "eigen";
-  /// A word of `fisher`.
+  /// A value of `fisher`.
   static constexpr llvm::StringLiteral kSampled = "sampled";
-  /// A word with the name of a file or folder: file("NAME").
+  /// Makes a word with the name of a file or folder: file("NAME").
   static std::string makeNamed(llvm::StringRef word, llvm::StringRef name);
 
   std::string name;
@@ -97,35 +97,38 @@ struct Job {
   bool fuse = true;      ///< false: every copy compiled alone in one binary
   std::string optimizer; ///< one of Optimizers.cpp; empty without training
   std::vector<std::string> optimizerFlags; ///< those that are true
-  /// What gradients go through before the optimizer: kKfac, or empty for
-  /// nothing. What it is told are the members `kfac...`.
+  /// The transformation of gradients before the optimizer uses them: kKfac, or
+  /// empty for none. Its settings are the members `kfac...`.
   std::string preconditioner;
   /// The optimizer's parameters, with kfac also "damping", "decay",
   /// "factor_every", "inverse_every" and "kl_clip", and "dropout_rate",
   /// "label_smoothing" where the model reads such a variable.
   std::vector<HyperParameter> hyperParameters;
   Precision precision;
-  /// Values keep the types that their file gives them, whatever `precision`
-  /// says: an inference binary that executes a graph as written.
+  /// Whether values keep the types that their file gives them, whatever
+  /// `precision` says: for an inference binary that executes a graph as
+  /// written.
   bool keepsTypes = false;
-  /// `recompute auto`: the stages whose memory would be too small otherwise.
+  /// With `recompute auto`: the stages that would need too much memory if they
+  /// didn't recompute.
   std::vector<int64_t> recomputedStages;
-  /// What each stage does, action by action, whatever `order` is called:
-  /// "0F0,0F1,0B0,0B1" as planning::writeOrder has it, in places of a worker's
-  /// own micro-batches (JobOrder.h). Empty: what `order` names.
+  /// The actions of each stage in their order, whatever `order` is:
+  /// "0F0,0F1,0B0,0B1" in the syntax of planning::writeOrder, numbered by the
+  /// worker's own micro-batches (JobOrder.h). Empty: `order` alone says it.
   std::vector<std::string> orderRows;
   /// Each stage's first block, where the model is cut into more blocks than
-  /// there are stages, as within a budget of memory. Empty: each part that
-  /// `cuts` leave is one block.
+  /// there are stages, as for a memory budget. Empty: each part between two of
+  /// `cuts` is one block.
   std::vector<int64_t> stageBlocks;
-  /// Of each worker of several stages, the place among all that are dealt to
-  /// ranks, 0 .. getWorkers() - 1 in some order. Empty: its number.
+  /// For each worker of several stages, its place in the order in which workers
+  /// are assigned to ranks, a permutation of 0 .. getWorkers() - 1. Empty: the
+  /// worker's number.
   std::vector<int64_t> workerPlaces;
   std::vector<DataField> data;
   std::string metric; ///< "accuracy" or empty
 
-  // The settings of Settings.def, where their meanings stand. What each copy
-  // has for itself is one value a copy, or empty.
+  // The settings of Settings.def, where their meanings stand. A setting that
+  // each copy has for itself holds one value per copy, or is empty.
 #define HFTA_MEMBER_Integer(member, initial) int64_t member = initial;
 #define HFTA_MEMBER_Size(member, initial) int64_t member = initial;
 #define HFTA_MEMBER_Flag(member, initial) bool member = initial;
@@ -155,64 +158,70 @@ struct Job {
 #undef HFTA_MEMBER_Schedule
 
   const HyperParameter *findHyperParameter(llvm::StringRef name) const;
-  /// Whether kfac measures output gradients of targets that are drawn.
+  /// Whether kfac measures output gradients for targets that are drawn at
+  /// random.
   bool drawsTargets() const {
     return !preconditioner.empty() && kfacFisher == kSampled;
   }
-  /// The type that kfac inverts factors in, by name.
+  /// Returns the name of the type in which kfac inverts factors.
   const std::string &getInversionType() const {
     return kfacInversion == "auto" ? precision.compute : kfacInversion;
   }
   int64_t getMicroBatch() const { return batch / microBatches; }
-  /// Whether a step multiplies all gradients with what follows from their norm,
-  /// so that no parameter changes before the last gradient is there.
+  /// Whether a step multiplies all gradients by a number that follows from
+  /// their norm, so that no parameter changes before the last gradient is
+  /// known.
   bool awaitsNorm() const { return !clipNorm.empty() || !lossScale.empty(); }
-  /// Stages of the model, each on workers of its own: `cuts` leave as many
-  /// parts of it for each as it has `chunks`.
+  /// Returns the number of the model's stages, each on workers of its own.
+  /// `cuts` leave `chunks` parts of the model for each stage.
   int64_t getStageCount() const {
     return (static_cast<int64_t>(cuts.size()) + 1) / chunks;
   }
-  /// Which of them a block belongs to; -1 is no block, and no stage's.
+  /// Returns the stage that a block belongs to; -1 is no block, and no stage's.
   int64_t getStage(int64_t block) const;
-  /// The first block of a stage.
+  /// Returns the first block of a stage.
   int64_t getFirstBlock(int64_t stage) const {
     return stageBlocks.empty() ? stage : stageBlocks[stage];
   }
-  /// Workers of a stage, which share a step's micro-batches.
+  /// Returns the number of a stage's workers, which share a step's
+  /// micro-batches.
   int64_t getReplicas(int64_t stage = 0) const {
     return replicas.empty() ? 1 : replicas[stage];
   }
-  /// Workers of all stages.
+  /// Returns the number of workers of all stages.
   int64_t getWorkers() const;
-  /// Sums that a stage adds gradients and losses up in before they become one.
+  /// Returns the number of groups of a stage: the partial sums of gradients and
+  /// losses that it forms before they are added up to one.
   int64_t getGroups(int64_t stage = 0) const {
     return groups == kAuto ? getReplicas(stage) : groups;
   }
-  /// Of the stage that has most.
+  /// Returns the number of groups of the stage with the most.
   int64_t getMostGroups() const;
   PipelineOrder getOrder() const;
-  /// Whether memory has a budget that the program is planned for.
+  /// Whether there is a memory budget, for which the program is planned.
   bool hasBudget() const { return memoryDevice != 0; }
   /// Whether all micro-batches of a step go through a stage's blocks one after
-  /// the other, as a budget has it: where no other order is asked for.
+  /// the other. This is the order for a memory budget, unless the job asks for
+  /// another.
   bool goesByBlocks() const {
     return hasBudget() && allForwardsFirst && chunks == 1 && inFlight.empty();
   }
-  /// Whether what doesn't fit into it may lie in a file.
+  /// Whether values that don't fit into the budget may lie in a file.
   bool spillsToDisk() const;
-  /// The folder that `disk("DIR")` names; empty: none.
+  /// Returns the folder that `disk("DIR")` names; empty: none.
   llvm::StringRef getSpillFolder() const;
-  /// The file that the order is from, as the job names it; empty: none.
+  /// Returns the file with the pipeline's order, as the job names it; empty:
+  /// none.
   llvm::StringRef getOrderFile() const;
   /// Whether stage s of S has the model's parts s and 2 S - 1 - s.
   bool isVShaped() const;
-  /// Whether gradients of weights have tasks of their own.
+  /// Whether gradients of weights are computed by tasks of their own.
   bool splitsBackward() const;
-  /// Whether the stage computes what backward needs of forward again, where it
-  /// has several micro-batches in flight: of one it would keep as much.
+  /// Whether the stage recomputes forward values for its backward, where it has
+  /// several micro-batches in flight; with one, it would need as much memory.
   bool recomputes(int64_t stage) const;
-  /// Micro-batches of which a worker of the stage has activations in memory at
-  /// a time: at most those that are its own in a step.
+  /// Returns how many micro-batches a worker of the stage has activations in
+  /// memory for at a time: at most as many as are its own in a step.
   int64_t getInFlight(int64_t stage = 0) const;
 
   /// Sets the module's `hfta.job`.
@@ -220,7 +229,8 @@ struct Job {
   /// Reads the module's `hfta.job`; diagnoses a missing or ill-formed one at
   /// the module's location.
   static FailureOr<Job> read(ModuleOp module);
-  /// The same where memory must have been planned, which is diagnosed too.
+  /// Reads the job, as read does, and diagnoses a module whose memory isn't
+  /// planned.
   static FailureOr<Job> readPlanned(ModuleOp module);
 };
 

@@ -8,11 +8,12 @@
 
 namespace mlir::hfta {
 
-/// The cluster that a job describes; without devices if it has no `cluster`.
+/// Makes the cluster that a job describes; without devices if it has no
+/// `cluster`.
 planning::Cluster makeCluster(const Job &job);
 
-/// What the job doesn't say of links between the cluster's devices is what was
-/// measured of them.
+/// Completes links between the cluster's devices that the job doesn't describe
+/// by what was measured of them.
 void measureCluster(const Job &job, const planning::MeasuredCosts &costs,
                     planning::Cluster &cluster);
 

@@ -1,8 +1,8 @@
 //===- JobOrder.h - The order that a job's stages work in -------*- C++ -*-===//
 //
-// Between a job, which names an order or lists it, and planning's orders of all
-// workers. The stages of a job are the positions of a pipeline, its blocks
-// their stages.
+// Converts between a job, which names an order or lists it, and the orders of
+// all workers that lib/Planning works with. A stage of a job is a position of
+// the planner's pipeline, and a block of the job is a stage there.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_JOBORDER_H
@@ -13,15 +13,15 @@
 
 namespace mlir::hfta {
 
-/// The pipeline that a job's cuts, replicas, groups and chunks make.
+/// Returns the pipeline that a job's cuts, replicas, groups and chunks make.
 planning::PipelineShape getPipelineShape(const Job &job);
 
 /// Makes a valid order of this pipeline the job's own: lists it in
 /// Job::orderRows.
 void setOrder(Job &job, const planning::Order &order);
 
-/// What the workers of a job of several stages do. An error says why there is
-/// no such order; `rows` is what it calls a list of actions.
+/// Makes the order of all workers of a job with several stages. An error says
+/// why there is none; `rows` is what its message calls a list of actions.
 llvm::Expected<planning::Order> makeOrder(const Job &job,
                                           llvm::StringRef rows = "order_rows");
 

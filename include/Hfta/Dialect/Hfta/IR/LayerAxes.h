@@ -1,9 +1,9 @@
-//===- LayerAxes.h - Which axes of a layer are rows and columns -*- C++ -*-===//
+//===- LayerAxes.h - Axes of a layer that are rows or columns ---*- C++ -*-===//
 //
-// A layer's weight as matrices, one a block, from the columns of its input to
-// those of its output; what it has of either is then rows of such columns. This
-// is how second-order methods see every kind of layer that is linear in its
-// weight.
+// Views a layer's weight as matrices, one for each block, which map the columns
+// of its input to those of its output; input and output are then rows of such
+// columns. Second-order methods see every kind of layer that is linear in its
+// weight this way.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_LAYERAXES_H
@@ -16,35 +16,40 @@ namespace mlir::hfta {
 /// The input or the output gradient of a layer, as rows of columns.
 struct LayerSide {
   enum class Kind {
-    columns, ///< some of its axes
-    patches, ///< what the layer's windows see of it
-    lookups ///< it holds numbers of columns, each of a row that has a one there
+    columns, ///< some of its axes are columns
+    patches, ///< columns are the elements that the layer's windows see
+    lookups  ///< its elements are column indices, each standing for a one-hot
+             ///< row
   };
   Kind kind = Kind::columns;
-  /// What it is reshaped to first: groups are an axis of their own.
+  /// The shape that it is reshaped to first, in which groups are an axis of
+  /// their own.
   SmallVector<int64_t> shape;
   /// Axes of that shape, in the order in which blocks and columns are counted;
-  /// all others number rows. Of patches there are neither: blocks are the
-  /// layer's groups, columns the channels of a group, then the window's taps.
+  /// all others number rows. Patches have none of either: blocks are the
+  /// layer's groups, and columns are the channels of a group, then the window's
+  /// taps.
   SmallVector<int64_t> blocks, columns;
 
-  /// Axes that number rows, in their order; of kind `columns`.
+  /// Returns the axes that number rows, in their order; for kind `columns`.
   SmallVector<int64_t> getRows() const;
 };
 
-/// A weight [out, in] of each of so many blocks: the gradient is the sum over
-/// rows of the output gradient's columns times the input's.
+/// A layer with a weight [out, in] for each of its blocks: the weight's
+/// gradient is the sum over rows of the outer products of the output gradient's
+/// columns with the input's.
 struct LayerAxes {
   int64_t blocks = 1, outputs = 1, inputs = 1;
-  /// What the op's weight is reshaped to, then how its axes are ordered so that
-  /// blocks come first, then outputs, then inputs.
+  /// The shape that the op's weight is reshaped to, and then the permutation of
+  /// its axes that puts blocks first, then outputs, then inputs.
   SmallVector<int64_t> weightShape, permutation;
   LayerSide input, output;
-  /// Rows of one micro-batch.
+  /// The number of rows of one micro-batch.
   int64_t rows = 1;
 };
 
-/// Nothing of kinds that are no such matrices.
+/// Returns the axes of a layer; nothing for kinds that can't be seen as such
+/// matrices.
 std::optional<LayerAxes> getLayerAxes(LayerOp layer);
 
 } // namespace mlir::hfta

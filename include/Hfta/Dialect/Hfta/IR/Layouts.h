@@ -1,4 +1,4 @@
-//===- Layouts.h - In which order a tensor's axes are stored ----*- C++ -*-===//
+//===- Layouts.h - The order in which axes are stored -----------*- C++ -*-===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_LAYOUTS_H
 #define HFTA_DIALECT_HFTA_IR_LAYOUTS_H
@@ -8,19 +8,19 @@
 
 namespace mlir::hfta {
 
-/// The permutation from [n, c, space…] to [n, space…, c], rank >= 2: result
-/// axis i is input axis permutation[i].
+/// Returns the permutation from [n, c, space…] to [n, space…, c], rank >= 2:
+/// result axis i is input axis permutation[i].
 SmallVector<int64_t> getChannelsLast(size_t rank);
-/// Its inverse.
+/// Returns the inverse of getChannelsLast.
 SmallVector<int64_t> getChannelsFirst(size_t rank);
 
-/// Elements of `values` in the order of `permutation`.
+/// Returns the elements of `values` in the order of `permutation`.
 SmallVector<int64_t> permute(ArrayRef<int64_t> values,
                              ArrayRef<int64_t> permutation);
 
-/// Relative cost of an element of a contiguous innermost loop of `size`
-/// iterations that is vectorized, with its remainder in shorter vectors. The
-/// same for all targets, so that what follows from it is, too.
+/// Returns the relative cost per element of a contiguous innermost loop of
+/// `size` iterations that is vectorized, with its remainder in shorter vectors.
+/// It doesn't depend on the target, so that decisions based on it don't either.
 double getVectorCost(int64_t size, Type elementType);
 
 } // namespace mlir::hfta

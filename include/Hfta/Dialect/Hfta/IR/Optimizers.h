@@ -1,4 +1,4 @@
-//===- Optimizers.h - One record an optimizer -------------------*- C++ -*-===//
+//===- Optimizers.h - One record for each optimizer -------------*- C++ -*-===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_OPTIMIZERS_H
 #define HFTA_DIALECT_HFTA_IR_OPTIMIZERS_H
@@ -14,38 +14,40 @@ class OptimizerUpdate;
 struct OptimizerState {
   llvm::StringLiteral name; ///< in checkpoints: NAME/parameter
   double initial = 0;
-  /// The flag or optional parameter without which there is none; empty: always.
+  /// The flag or optional parameter that it requires; empty: it is always
+  /// there.
   llvm::StringLiteral onlyWith = "";
 };
 
 struct OptimizerInfo {
   llvm::StringLiteral name;
-  /// In the order of positional arguments; the first is the rate, "lr".
+  /// The parameters in the order of positional arguments; the first is the
+  /// learning rate, "lr".
   llvm::ArrayRef<ParameterInfo> parameters;
   llvm::ArrayRef<OptimizerState> states;
-  /// Whether the update reads the number of steps done, "step".
+  /// Whether the update reads the variable "step", the number of steps done.
   bool usesStep;
-  /// Builds one step of a parameter.
+  /// Builds one update of a parameter.
   void (*update)(OptimizerUpdate &update);
   llvm::StringLiteral text; ///< for docs/language.md
 
-  // What there is where `given` are the flags that hold and the optional
-  // parameters that have values.
+  // Returns the states that exist, where `given` are the flags that hold and
+  // the optional parameters that have values.
   llvm::SmallVector<const OptimizerState *>
   getStates(ArrayRef<StringRef> given) const;
-  /// Names of the scalars that the update reads.
+  /// Returns the names of the scalars that the update reads.
   llvm::SmallVector<StringRef> getScalars(ArrayRef<StringRef> given) const;
 };
 
 llvm::ArrayRef<OptimizerInfo> getOptimizers();
-/// Null if there is none.
+/// Finds an optimizer by its name; null if there is none.
 const OptimizerInfo *findOptimizer(llvm::StringRef name);
 
-/// Flags that hold and optional parameters that have values.
+/// Returns the flags that hold and the optional parameters that have values.
 llvm::SmallVector<StringRef> getGivenOptions(const Job &job);
 
-/// The optimizer's name and the options that bring a state with them: jobs of
-/// which this is equal have checkpoints with the same tensors.
+/// Describes the optimizer by its name and the options that add a state: jobs
+/// with equal descriptions have checkpoints with the same tensors.
 std::string describeStates(const Job &job);
 
 } // namespace mlir::hfta

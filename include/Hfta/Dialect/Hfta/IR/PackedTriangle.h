@@ -1,7 +1,7 @@
 //===- PackedTriangle.h - Symmetric matrices, packed ------------*- C++ -*-===//
 //
-// Of a symmetric matrix the lower triangle is stored, row by row: element
-// (i, j), j <= i, at i (i + 1) / 2 + j.
+// A symmetric matrix is stored as its lower triangle, row by row: element (i,
+// j), j <= i, at i (i + 1) / 2 + j.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_PACKEDTRIANGLE_H
@@ -12,10 +12,11 @@
 
 namespace mlir::hfta {
 
-/// Stored elements of a matrix of `side` rows; nothing if they are too many for
-/// a tensor.
+/// Returns the number of stored elements of a matrix of `side` rows; nothing if
+/// they are too many for a tensor.
 std::optional<int64_t> getPackedSize(int64_t side);
-/// Rows of a matrix of `size` stored elements; nothing if there is none.
+/// Returns the number of rows of a matrix of `size` stored elements; nothing if
+/// there is no such matrix.
 std::optional<int64_t> getPackedSide(int64_t size);
 
 } // namespace mlir::hfta

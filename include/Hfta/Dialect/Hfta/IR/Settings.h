@@ -1,9 +1,9 @@
-//===- Settings.h - What can be said in a job -------------------*- C++ -*-===//
+//===- Settings.h - The settings of a job -----------------------*- C++ -*-===//
 //
-// The records of Settings.def as tables. The parser takes its keywords from
-// them, the analyzer ranges and defaults, the command line flags and help, the
-// manual its tables, `Job` what it writes and reads, and the program what
-// `info --json` shows.
+// The records of Settings.def as tables. They are the source of the parser's
+// keywords, the analyzer's ranges and defaults, the command line's flags and
+// help, the manual's tables, the dictionary that `Job` writes and reads, and
+// the output of `info --json`.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_SETTINGS_H
@@ -20,11 +20,11 @@
 
 namespace mlir::hfta {
 
-/// A number as a user would write it: a whole one without an exponent, others
-/// with as few digits as tell them from each other.
+/// Prints a number as a user would write it: a whole one without an exponent,
+/// others with the fewest digits that identify them.
 std::string printNumber(double value);
 
-/// The numbers that a setting may have.
+/// The numbers that a setting may take.
 struct NumberRange {
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -47,18 +47,19 @@ struct NumberRange {
   }
   static constexpr NumberRange anyWhole() { return wholeFrom(-kInfinity); }
 
-  /// `whole`: whether the number was written as a whole one.
+  /// Whether the range has the number; `whole`: it was written as a whole
+  /// number.
   bool contains(double value, bool whole) const;
-  /// "a whole number of at least 1": for messages.
+  /// Describes the range for messages: "a whole number of at least 1".
   std::string describe() const;
 };
 
 /// An argument of an optimizer or schedule.
 struct ParameterInfo {
   enum class Kind {
-    number,   ///< one a copy, `initial` if not given
-    required, ///< one a copy, must be given
-    optional, ///< one a copy if given; else there is none
+    number,   ///< one per copy, `initial` if not given
+    required, ///< one per copy, must be given
+    optional, ///< one per copy if given; there is none otherwise
     flag      ///< true or false, one for all copies; false if not given
   };
 
@@ -66,11 +67,11 @@ struct ParameterInfo {
   NumberRange range;
   std::optional<double> initial;
   Kind kind = Kind::number;
-  /// A flag's: the parameter that must be given with it; empty: none.
+  /// For a flag: the parameter that must be given with it; empty: none.
   llvm::StringLiteral needs = "";
 };
 
-/// "name = 0.1" as the manual shows it.
+/// Describes the parameter as the manual shows it: "name = 0.1".
 std::string describeUsage(const ParameterInfo &parameter);
 
 namespace setting_traits {
@@ -80,9 +81,9 @@ enum ClauseTraits : unsigned {
   Repeatable = 1u << 1,      ///< a block may hold several
   OfModel = 1u << 2,         ///< may also follow `onnx(...)`
   WithoutTraining = 1u << 3, ///< the flag says nothing about training
-  Unlisted = 1u << 4,        ///< `info --json` tells it in another way
+  Unlisted = 1u << 4,        ///< `info --json` reports it in another form
   Auto = 1u << 5,            ///< may be `auto`, which is Job::kAuto
-  Call = 1u << 6             ///< arguments stand in parentheses behind a name
+  Call = 1u << 6             ///< arguments stand in parentheses after a name
 };
 } // namespace setting_traits
 
@@ -100,7 +101,7 @@ enum class SettingType {
   Schedule
 };
 
-/// Where a job holds a setting.
+/// A pointer to the member of Job that holds a setting.
 using SettingRef =
     std::variant<int64_t *, bool *, double *, std::string *,
                  std::vector<double> *, std::vector<int64_t> *,
@@ -119,14 +120,15 @@ struct SettingInfo {
   SettingRef (*get)(Job &job);
 
   bool isClause() const { return name == clause; }
-  /// A Word's words. One that names a file stands as file("NAME"), one with a
-  /// number as part(F).
+  /// Returns the words that a Word may be. One that names a file is returned as
+  /// file("NAME"), one with a number as part(F).
   llvm::SmallVector<llvm::StringRef> getWords() const;
-  /// Whether a Word may be this.
+  /// Whether a Word may have this value.
   bool takes(llvm::StringRef text) const;
-  /// Whether a Word may be this with a number behind it, in parentheses.
+  /// Whether a Word may be this followed by a number in parentheses.
   bool takesNumber(llvm::StringRef word) const;
-  /// The same with the name of a file or folder.
+  /// Whether a Word may be this followed by the name of a file or folder in
+  /// parentheses.
   bool takesName(llvm::StringRef word) const;
   /// Whether each copy has a value of its own.
   bool isSwept() const {
@@ -134,14 +136,13 @@ struct SettingInfo {
   }
 };
 
-/// A clause that isn't made from a setting's record alone.
+/// A clause that isn't derived from one setting's record.
 struct ClauseInfo {
   llvm::StringLiteral name, usage, text, byDefault, example, flag, help;
   unsigned traits;
 };
 
-/// What a table holds of one keyword or flag, whichever kind of record it is
-/// from.
+/// The table entry of one keyword or flag, for either kind of record.
 struct KeywordInfo {
   llvm::StringRef name;
   llvm::StringRef flag, help;
@@ -150,21 +151,22 @@ struct KeywordInfo {
   const ClauseInfo *clause;   ///< null: a setting
 };
 
-/// All records in the order of Settings.def.
+/// Returns all records in the order of Settings.def.
 llvm::ArrayRef<KeywordInfo> getKeywords();
-/// Null if there is none.
+/// Finds a setting by its name; null if there is none.
 const SettingInfo *findSetting(llvm::StringRef name);
 const ClauseInfo *findClause(llvm::StringRef name);
-/// The settings that are arguments of a clause, the one of its own name first.
+/// Returns the settings that are arguments of a clause, first the one with the
+/// clause's name.
 llvm::SmallVector<const SettingInfo *> getSettingsOf(llvm::StringRef clause);
-/// Settings of all clauses.
+/// Returns the settings of all clauses.
 llvm::SmallVector<const SettingInfo *> getSettings();
 
-/// Names of clauses that have all these traits.
+/// Returns the names of clauses that have all these traits.
 llvm::SmallVector<llvm::StringRef> getClauseNames(unsigned traits = 0);
 
-/// One more setting while it lives: for tests of what follows from a record.
-/// Made before anything reads the tables, by one thread alone.
+/// Adds one more setting while it lives, to test what is derived from a record.
+/// It must be made before anything reads the tables, by a single thread.
 class ScratchSetting {
 public:
   explicit ScratchSetting(const SettingInfo &setting);
@@ -180,40 +182,44 @@ struct ScheduleInfo {
   llvm::SmallVector<ParameterInfo, 3> parameters;
 };
 
-/// The runtime's number of a data source's format ("" is none); nothing if
-/// there is no such format.
+/// Returns the runtime's code of a data source's format ("" is none); nothing
+/// if there is no such format.
 std::optional<uint32_t> getDataFormatCode(llvm::StringRef name);
-/// Names of the formats that files have.
+/// Returns the names of the formats that files may have.
 llvm::ArrayRef<llvm::StringRef> getDataFormatNames();
 
-/// The element type of this name; null if there is none.
+/// Returns the element type of this name; null if there is none.
 Type getNamedType(MLIRContext *context, llvm::StringRef name);
-/// The same for floats alone.
+/// Returns the float type of this name; null if there is none.
 FloatType getFloatType(MLIRContext *context, llvm::StringRef name);
-/// Names of element types, in the order of hfta_element_type.
+/// Returns the names of element types, in the order of hfta_element_type.
 llvm::ArrayRef<llvm::StringRef> getElementTypeNames();
-/// Those of floats that have at least so many bits.
+/// Returns the names of float types that have at least `bits` bits.
 llvm::ArrayRef<llvm::StringRef> getFloatTypeNames(unsigned bits = 16);
-/// What a job may be computed in, all at once, and what products may multiply.
+/// Returns the names of types that a whole job may be computed in, and of those
+/// that products alone may be multiplied in.
 llvm::ArrayRef<llvm::StringRef> getPrecisionNames();
-/// What operands of products may be rounded to before they are multiplied.
+/// Returns the names of types that operands of products may be rounded to
+/// before they are multiplied.
 llvm::ArrayRef<llvm::StringRef> getFactorTypeNames();
-/// One of these; tf32 is a type of values, of which none are stored.
+/// Returns the type of such a name. Values may be rounded to tf32, but none are
+/// stored in it.
 FloatType getFactorType(MLIRContext *context, llvm::StringRef name);
 
 llvm::ArrayRef<ScheduleInfo> getSchedules();
 const ScheduleInfo *findSchedule(llvm::StringRef name);
-/// What stands before a schedule's parameters where lists are paired:
-/// "damping_" of "damping_schedule", nothing of "schedule".
+/// Returns the prefix of a schedule's parameters where lists are paired:
+/// "damping_" for "damping_schedule", nothing for "schedule".
 llvm::StringRef getSchedulePrefix(const SettingInfo &setting);
-/// Where a schedule holds the parameter of this name.
+/// Returns the member of a schedule that holds the parameter of this name.
 std::vector<double> &getScheduleParameter(Schedule &schedule,
                                           llvm::StringRef name);
 
-/// Numbers of the preconditioner kfac, of which each copy has its own.
+/// Returns the numeric parameters of the preconditioner kfac, which have one
+/// value per copy.
 llvm::ArrayRef<ParameterInfo> getKfacParameters();
 
-/// The records of a table by name; null if there is none.
+/// Finds a record of a table by its name; null if there is none.
 template <typename Table>
 auto findByName(const Table &table, llvm::StringRef name)
     -> decltype(&*table.begin()) {

@@ -1,4 +1,4 @@
-//===- Suggestions.h - What a misspelt name was meant to be -----*- C++ -*-===//
+//===- Suggestions.h - Corrections of misspelt names ------------*- C++ -*-===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_SUGGESTIONS_H
 #define HFTA_DIALECT_HFTA_IR_SUGGESTIONS_H
@@ -10,13 +10,13 @@
 
 namespace mlir::hfta {
 
-/// The candidate that `name` is probably a misspelling of; empty if none is
-/// near.
+/// Returns the candidate that `name` is probably a misspelling of; empty if
+/// none is near.
 llvm::StringRef findNearest(llvm::StringRef name,
                             llvm::ArrayRef<llvm::StringRef> candidates);
 
-/// "did you mean 'x'?" if a candidate is near, otherwise "`what` are 'a',
-/// 'b'"; empty without candidates.
+/// Returns "did you mean 'x'?" if a candidate is near, otherwise "`what` are
+/// 'a', 'b'"; empty without candidates.
 std::string suggest(llvm::StringRef name,
                     llvm::ArrayRef<llvm::StringRef> candidates,
                     llvm::StringRef what);

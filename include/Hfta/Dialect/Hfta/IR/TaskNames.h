@@ -1,7 +1,7 @@
 //===- TaskNames.h - Names of tasks' parts and of schedules -----*- C++ -*-===//
 //
-// Tasks and schedules are found by name; new ones need no list. These are the
-// names that more than one place of the compiler knows.
+// Tasks and schedules are found by name, and a new one needs no entry in a
+// list. These are the names that more than one place of the compiler uses.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_TASKNAMES_H
@@ -12,57 +12,62 @@
 
 /// Parts of tasks.
 namespace mlir::hfta::parts {
-/// Undivided: all of a micro-batch's training and evaluation, and of an
-/// inference, whose ops hfta-split-tasks deals out to tasks of the parts below.
+/// The undivided function of a micro-batch's training and evaluation, or of an
+/// inference, whose ops hfta-split-tasks distributes to tasks of the parts
+/// below.
 constexpr StringLiteral kTraining = "training";
 constexpr StringLiteral kEvaluation = "evaluation";
 constexpr StringLiteral kInference = "inference";
 constexpr StringLiteral kInit = "init";
 constexpr StringLiteral kForward = "forward";
-/// Of a forward again, what the backward needs of it.
+/// Runs again those ops of a forward that the backward needs.
 constexpr StringLiteral kRecompute = "recompute";
 constexpr StringLiteral kBackward = "backward";
-/// Of a backward in two parts, what no other block waits for.
+/// The second part of a backward that is split in two: gradients that no other
+/// block waits for.
 constexpr StringLiteral kBackwardWeight = "backward_weight";
-/// Running statistics, from those of one micro-batch.
+/// The update of running statistics from those of one micro-batch.
 constexpr StringLiteral kStatistics = "statistics";
-/// Second versions of forward, backward and backward_weight, which add up the
-/// moments that a preconditioner takes; and those of what all copies share,
-/// once for all.
+/// Second versions of forward, backward and backward_weight, which also add up
+/// the moments that a preconditioner takes; and the version for moments that
+/// all copies share, which runs once for all.
 constexpr StringLiteral kForwardMoments = "forward_moments";
 constexpr StringLiteral kBackwardMoments = "backward_moments";
 constexpr StringLiteral kBackwardWeightMoments = "backward_weight_moments";
 constexpr StringLiteral kSharedMoments = "shared_moments";
-/// Where targets are drawn, in the place of the second versions of backward: a
-/// backward from the loss beside these, for the moments alone.
+/// Where targets are drawn at random, this replaces the second versions of
+/// backward: a backward from the loss for these targets, for the moments alone.
 constexpr StringLiteral kSampledMoments = "sampled_moments";
-/// Running means of a preconditioner's moments, and the inverses of these.
+/// Updates the running means of a preconditioner's moments, and their inverses.
 constexpr StringLiteral kCurvature = "curvature";
 constexpr StringLiteral kInvert = "invert";
-/// Gradients times inverses, and what such products are multiplied with.
+/// Multiplies gradients by inverses, and computes the factors that the products
+/// are scaled with.
 constexpr StringLiteral kPrecondition = "precondition";
 constexpr StringLiteral kScale = "scale";
 /// Other versions of backward, backward_weight, their second versions and
-/// precondition, for steps whose rows are all of one micro-batch: gradients of
-/// some layers are never formed, but preconditioned ones made of the rows.
+/// precondition, for steps with rows of a single micro-batch: for some layers
+/// the gradient is never formed, but the preconditioned gradient is made from
+/// the rows.
 constexpr StringLiteral kBackwardRows = "backward_rows";
 constexpr StringLiteral kBackwardRowsMoments = "backward_rows_moments";
 constexpr StringLiteral kBackwardWeightRows = "backward_weight_rows";
 constexpr StringLiteral kBackwardWeightRowsMoments =
     "backward_weight_rows_moments";
 constexpr StringLiteral kPreconditionRows = "precondition_rows";
-/// Adds what another group or rank has added up.
+/// Adds the sums of another group or rank.
 constexpr StringLiteral kCombine = "combine";
-/// The loss as users read it, where tasks add up sums.
+/// Computes the loss as users read it, where tasks add up sums.
 constexpr StringLiteral kReport = "report";
 constexpr StringLiteral kNorm = "norm";
-/// What gradients are multiplied with, from their norms.
+/// Computes the factor that gradients are multiplied with, from their norms.
 constexpr StringLiteral kClip = "clip";
 constexpr StringLiteral kUpdate = "update";
 constexpr StringLiteral kEvaluate = "evaluate";
 constexpr StringLiteral kInfer = "infer";
 
-/// The part of the second versions of a part's tasks; empty: it has none.
+/// Returns the part that the second versions of a part's tasks have; empty: it
+/// has none.
 inline StringRef getMomentsPart(StringRef part) {
   if (part == kForward)
     return kForwardMoments;
@@ -72,7 +77,7 @@ inline StringRef getMomentsPart(StringRef part) {
                                  : StringRef();
 }
 
-/// The part of a part's versions that work with rows; empty: it has none.
+/// Returns the part that a part's versions for rows have; empty: it has none.
 inline StringRef getRowsPart(StringRef part) {
   if (part == kBackward)
     return kBackwardRows;
@@ -85,14 +90,14 @@ inline StringRef getRowsPart(StringRef part) {
   return part == kPrecondition ? StringRef(kPreconditionRows) : StringRef();
 }
 
-/// Whether the part's one task, of no block, belongs to the last block: what
-/// becomes of losses, and of what all blocks have given it.
+/// Whether the part has one task, of no block, which runs with the last block:
+/// it uses losses, or results of all blocks.
 inline bool isOfLastBlock(StringRef part) {
   return part == kReport || part == kScale;
 }
 } // namespace mlir::hfta::parts
 
-/// Schedules that the runtime asks for.
+/// Names of the schedules that the runtime asks for.
 namespace mlir::hfta::schedules {
 constexpr StringLiteral kInitialize = "initialize";
 constexpr StringLiteral kStep = "step";
@@ -100,8 +105,9 @@ constexpr StringLiteral kAccumulate = "accumulate";
 constexpr StringLiteral kUpdate = "update";
 constexpr StringLiteral kEvaluate = "evaluate";
 constexpr StringLiteral kInfer = "infer";
-// Turns of several steps: what some copies need of a step comes, they go
-// through steps, and it goes. Every other turn's may lie beside the last one's.
+// Turns of several steps: what some copies need for a step is fetched, they run
+// several steps, and it is dropped again. With two sets of buffers, a turn's
+// data may be fetched while the last turn still runs.
 constexpr StringLiteral kBeginTurn = "begin_turn";
 constexpr StringLiteral kBeginTurnBeside = "begin_turn_beside";
 constexpr StringLiteral kTurnStep = "turn_step";

@@ -1,6 +1,6 @@
 //===- TensorTypes.h - Types of ranked tensors ------------------*- C++ -*-===//
 //
-// Of values that are ranked tensors, as all of the dialect's are.
+// Types of values that are ranked tensors, as all values of the dialect are.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_TENSORTYPES_H

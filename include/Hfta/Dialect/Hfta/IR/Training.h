@@ -28,50 +28,51 @@ enum class TrainingRule : uint32_t {
 
 /// Whether a parameter that `rule` decides on is trained.
 bool isTrained(TrainingRule rule);
-/// What messages say of it, such as "by a freeze clause".
+/// Returns the words for a message, such as "by a freeze clause".
 StringRef describe(TrainingRule rule);
 
 /// Trains or freezes the variable and notes why.
 void setTrainingRule(VariableOp variable, TrainingRule rule);
-/// The rule noted on a variable, or what its `trained` alone tells.
+/// Returns the rule noted on a variable, or the one that follows from its
+/// `trained` flag.
 TrainingRule getTrainingRule(VariableOp variable);
 
-/// Key of an ONNX file's metadata entry that lists what is trained: names of
-/// initializers, one a line. No name holds a line break: the importer refuses
-/// those that do.
+/// Key of an ONNX file's metadata entry that lists the trained parameters:
+/// names of initializers, one per line. No name holds a line break: the
+/// importer refuses those that do.
 inline constexpr StringLiteral kOnnxParametersKey = "hfta.parameters";
 
-/// A name's pattern as `freeze` and `trainable` take it: a glob of `*`, `?`
+/// A pattern of names as `freeze` and `trainable` take it: a glob of `*`, `?`
 /// and `[…]`.
 class ParameterPattern {
 public:
   explicit ParameterPattern(StringRef text);
 
   StringRef getText() const { return *text; }
-  /// Why the text is no pattern, empty if it is one.
+  /// Returns why the text is not a pattern, empty if it is one.
   StringRef getError() const { return error; }
-  /// False for a text that is no pattern.
+  /// Whether the name matches. False for a text that is not a pattern.
   bool matches(StringRef name) const { return glob && glob->match(name); }
 
 private:
-  /// The glob points into it, so it must not move.
+  /// The pattern's text. The glob points into it, so it must not move.
   std::unique_ptr<std::string> text;
   std::optional<llvm::GlobPattern> glob;
   std::string error;
 };
 
-/// The `freeze` and `trainable` clauses of a job. What both match is trained,
-/// so that `freeze "*"` and `trainable "head.*"` train a head alone.
+/// The `freeze` and `trainable` clauses of a job. A name that both match is
+/// trained, so that `freeze "*"` and `trainable "head.*"` train a head alone.
 class TrainingClauses {
 public:
   TrainingClauses(ArrayRef<std::string> freeze,
                   ArrayRef<std::string> trainable);
 
-  /// The rule of the clause that decides on `name`, if one does.
+  /// Returns the rule of the clause that decides on `name`, if one does.
   std::optional<TrainingRule> decide(StringRef name) const;
 
-  /// Says what is wrong with a pattern; `isTrainable` and `index` tell which it
-  /// is.
+  /// Reports an error in a pattern; `isTrainable` and `index` identify the
+  /// pattern.
   using Report = llvm::function_ref<void(bool isTrainable, size_t index,
                                          const Twine &message)>;
   /// Checks that each pattern is one and has an effect. `freezable` and

@@ -12,25 +12,27 @@
 
 namespace mlir::hfta {
 
-/// The variables of a module or model. It follows no changes but what `insert`
-/// is told.
+/// The variables of a module or model, by purpose. It doesn't follow changes of
+/// the module, except those reported by `insert`.
 class VariableIndex {
 public:
-  /// Empty.
+  /// Makes an empty index.
   explicit VariableIndex(MLIRContext *context) : context(context) {}
-  /// Of a module or an hfta.model.
+  /// Indexes the variables of a module or an hfta.model.
   explicit VariableIndex(Operation *table);
 
   void insert(VariableOp variable);
 
-  /// Null where there is none. Of several copies' own variables, the first.
+  /// Returns the variable of a purpose; null if there is none. If each copy has
+  /// its own, returns the first.
   VariableOp lookup(PurposeAttr purpose) const {
     return byPurpose.lookup(purpose);
   }
   VariableOp lookup(Purpose purpose, StringRef name = {}) const {
     return lookup(PurposeAttr::get(context, purpose, name));
   }
-  /// What belongs to a variable: its gradient, its "momentum".
+  /// Returns the variable that belongs to another one: its gradient, its
+  /// "momentum".
   VariableOp lookupOf(VariableOp variable, Purpose purpose,
                       StringRef name = {}) const {
     return lookup(PurposeAttr::getOf(
