@@ -1,10 +1,10 @@
 //===- abi.h - The layout of what programs and the runtime share *- C++ -*-===//
 //
-// The structs of program.h, member by member, and its enums. The compiler and
-// the runtime each assert at compile time that the lists are complete, and
-// those of members in order and without padding. The ABI's version follows from
-// them: a program is refused by a runtime that has other structs, or for which
-// a number means something else.
+// Lists the structs of program.h, member by member, and its enums. The compiler
+// and the runtime each assert at compile time that the lists are complete, and
+// that members are listed in order and without padding. The version of the ABI
+// is a hash of these lists: a runtime refuses a program that was compiled with
+// other structs, or for which a number means something else.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_ABI_H
@@ -18,7 +18,8 @@
 #define HFTA_ABI_ASSERT _Static_assert
 #endif
 
-/// Raised where a member's meaning changes but no name, size or offset.
+/// Is raised by hand where a member's meaning changes but no name, size or
+/// offset does.
 #define HFTA_ABI_REVISION 1u
 
 #define HFTA_ABI_REPLICAS(M, s)                                                \
@@ -297,8 +298,9 @@
   E(HFTA_SETTING_WHOLE_NUMBERS)                                                \
   E(HFTA_SETTING_COUNTS)
 
-/// ENUM(enum, list of its enumerators). Enums that other lists make, such as
-/// HFTA_TRAINING_RULES, are mixed by these.
+/// ENUM(enum, list of its enumerators). Enums that are generated from other
+/// lists, such as HFTA_TRAINING_RULES, are mixed into the hash from those
+/// lists.
 #define HFTA_ABI_ENUMS(ENUM)                                                   \
   ENUM(hfta_element_type, HFTA_ABI_ELEMENT_TYPE)                               \
   ENUM(hfta_segment_role, HFTA_ABI_SEGMENT_ROLE)                               \
@@ -320,7 +322,8 @@
   CONSTANT(HFTA_MAX_MAP_RANK)                                                  \
   CONSTANT(HFTA_PAGE_BYTES)
 
-// A struct of bytes has no padding: where the list says that a member lies.
+// Declares a struct of bytes, which has no padding: a member's offset in it is
+// where the list says that the member lies.
 #define HFTA_ABI_BYTES(s, m) char m[sizeof(((s *)0)->m)];
 #define HFTA_ABI_ASSERT_OFFSET(s, m)                                           \
   HFTA_ABI_ASSERT(offsetof(s, m) == offsetof(struct s##_bytes, m),             \
@@ -334,7 +337,7 @@
                       #s " has members or padding that its list lacks");
 HFTA_ABI_STRUCTS(HFTA_ABI_ASSERT_STRUCT)
 
-// A switch that lacks a case doesn't compile.
+// Makes a switch that lacks a case fail to compile.
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wswitch"
@@ -350,8 +353,8 @@ HFTA_ABI_ENUMS(HFTA_ABI_ASSERT_ENUM)
 #pragma GCC diagnostic pop
 #endif
 
-/// FNV-1a over a member's name, offset and size, or an enumerator's name, value
-/// and size.
+/// Mixes a member's name, offset and size, or an enumerator's name, value and
+/// size, into a hash by FNV-1a.
 static inline uint32_t hfta_abi_mix(uint32_t hash, const char *name,
                                     size_t offset, size_t size) {
   for (; *name; ++name)
@@ -360,7 +363,7 @@ static inline uint32_t hfta_abi_mix(uint32_t hash, const char *name,
   return (hash ^ (uint32_t)size) * 16777619u;
 }
 
-/// The version of the ABI, of all structs and enums.
+/// Returns the version of the ABI: the hash of all structs and enums.
 static inline uint32_t hfta_abi_version(void) {
   uint32_t hash = 2166136261u + HFTA_ABI_REVISION;
 #define HFTA_ABI_MIX(s, m)                                                     \

@@ -1,22 +1,23 @@
 //===- checkpoint.h - Saved trainings ---------------------------*- C -*-===//
 //
-// A checkpoint is a folder step-00000100 with one safetensors file a copy,
-// copy-0000.safetensors and so on: the tensors flagged HFTA_TENSOR_CHECKPOINT
-// in the order of the program's table, and in `__metadata__`
+// A checkpoint is a folder such as step-00000100 that holds one safetensors
+// file per copy, copy-0000.safetensors and so on. A file has the tensors
+// flagged HFTA_TENSOR_CHECKPOINT in the order of the program's table, and in
+// `__metadata__`
 //
 //   format      "hfta-checkpoint"
 //   version     "2"; "1", without a checksum, is read too
-//   identity    the program's: digest of model graph and optimizer kind
-//   step        steps done
+//   identity    the program's: a digest of the model graph and optimizer kind
+//   step        number of steps done
 //   checksum    of the whole file: see safetensors.h
-//   epoch_loss  sum of the losses since the epoch's begin: an f64's bits in
+//   epoch_loss  sum of the losses since the epoch began: the bits of an f64 in
 //               hexadecimal
 //
-// It is written to a temporary folder whose name begins with ".hfta-", synced,
-// and renamed into place: what has a checkpoint's name is complete. Equal
-// state gives equal bytes. A training locks the folder (file ".hfta-lock")
-// until it ends, however it ends, and mends what an interrupted save has left.
-// Reading takes no lock.
+// A checkpoint is written to a temporary folder whose name begins with
+// ".hfta-", synced, and renamed into place: a folder with a checkpoint's name
+// is complete. Equal states give equal bytes. A training locks the folder (by
+// the file ".hfta-lock") until it ends, however it ends, and removes what an
+// interrupted save has left behind. Reading takes no lock.
 //
 // Errors and threads: as in embed.h.
 //===----------------------------------------------------------------------===//
@@ -37,28 +38,32 @@ extern "C" {
 const char *hfta_checkpoint_name(int64_t step,
                                  char buffer[HFTA_CHECKPOINT_NAME_BYTES]);
 
-/// The newest checkpoint's step; -1 if there is none (also without folder).
+/// Returns the newest checkpoint's step; -1 if there is none, or no such
+/// folder.
 int64_t hfta_checkpoint_newest(const char *folder);
 
-/// Saves the instance's state beside what the folder holds; in place of an
-/// older checkpoint of the same step. Several processes and instances may save
-/// in one folder at once; while a training has it (hfta_train) the others'
-/// saves are HFTA_INVALID_INPUT. `epoch_losses`, one a copy, may be NULL. All
-/// ranks may call it; the first alone writes, `folder` is its own. They must,
-/// where stages have tensors on other ranks.
+/// Saves the instance's state next to the folder's other checkpoints; an older
+/// checkpoint of the same step is replaced. Several processes and instances may
+/// save to one folder at once; while a training (hfta_train) has the folder,
+/// saves by others fail with HFTA_INVALID_INPUT. `epoch_losses` has one value
+/// per copy and may be NULL. All ranks may call it; only the first one writes,
+/// to its own `folder`. All ranks must call it where stages have tensors on
+/// other ranks.
 hfta_status hfta_checkpoint_save(hfta_instance *instance, const char *folder,
                                  const double *epoch_losses);
 
-/// Of the checkpoints up to `step`, keeps the newest `keep`. Links are removed,
-/// not followed. One that resists doesn't keep the others.
+/// Keeps the newest `keep` of the checkpoints up to `step` and removes the
+/// others. Links are removed, not followed. A checkpoint that can't be removed
+/// doesn't stop the removal of the others.
 hfta_status hfta_checkpoint_prune(const char *folder, int64_t step,
                                   int64_t keep, hfta_error *error);
 
-/// Loads the newest checkpoint in `folder`, or `folder` itself if its name is
-/// a checkpoint's. `epoch_losses` may be NULL. A torn or foreign one is
-/// HFTA_INVALID_INPUT, says which file, and leaves the instance as it was. So
-/// is one whose files are changed meanwhile, but what was loaded by then stays.
-/// All ranks call it: the first one reads its `folder`, for all.
+/// Loads the newest checkpoint in `folder`, or `folder` itself if it has a
+/// checkpoint's name. `epoch_losses` may be NULL. A torn or foreign checkpoint
+/// gives HFTA_INVALID_INPUT with a message that names the file, and leaves the
+/// instance as it was. So does one whose files are changed while they are read,
+/// but what was loaded by then stays. All ranks call it: the first one reads
+/// its `folder` for all of them.
 hfta_status hfta_checkpoint_load(hfta_instance *instance, const char *folder,
                                  double *epoch_losses);
 

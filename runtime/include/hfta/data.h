@@ -26,10 +26,11 @@
 // Threads: open and close from one thread; between them everything else may be
 // called from any number of threads at once, without locks.
 //
-// A file that others cut off or write to while it is read is an error that
-// names it. A page that vanishes within a copy sends SIGBUS, which a training
-// binary turns into the same error; in a library the host's handler gets it. A
-// file may be removed, or replaced by another of its name.
+// It is an error, which names the file, if others truncate or write to a file
+// while it is read. A page that vanishes during a copy raises SIGBUS, which a
+// training binary turns into the same error; in a library the host program's
+// handler gets the signal. A file may be removed, or replaced by another one of
+// the same name.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DATA_H
@@ -43,28 +44,31 @@
 extern "C" {
 #endif
 
-/// Batches that a training has in the host's memory at a time: the one in use,
-/// the next one, which is on its way to the device, and the one that is read. A
-/// program with images has one more: a GPU may be at two steps.
+/// The number of batches that a training has in the host's memory at a time:
+/// the one in use, the next one, which is on its way to the device, and the one
+/// that is being read. A program for a GPU has one more, because the GPU may
+/// work on two steps.
 enum { HFTA_BATCHES_OF_DATA = 3 };
 
 typedef struct hfta_data hfta_data;
 
-/// What an opened source must hold. Borrowed during hfta_data_open only.
+/// The properties that an opened source must have. Borrowed during
+/// hfta_data_open only.
 typedef struct hfta_data_request {
   const char *path;
   hfta_data_format format;
-  uint32_t column; ///< csv: the sample's first
+  uint32_t column; ///< csv: the first column of a sample
   hfta_element_type type;
-  const int64_t *sample_shape; ///< of one sample, without the batch axis
+  const int64_t *sample_shape; ///< shape of one sample, without the batch axis
   uint32_t sample_rank;
-  uint64_t columns; ///< csv: how many a line has; 0: none behind the sample's
+  uint64_t columns; ///< csv: the number of columns of each line; 0: the
+                    ///< sample's are the last
 } hfta_data_request;
 
-/// What a file's header says.
+/// The properties that a file's header states.
 typedef struct hfta_data_info {
   hfta_element_type type;
-  int64_t count; ///< samples
+  int64_t count; ///< number of samples
   uint32_t sample_rank;
   int64_t sample_shape[HFTA_MAX_RANK];
 } hfta_data_info;
@@ -76,7 +80,7 @@ typedef struct hfta_data_info {
 hfta_status hfta_data_open(const hfta_data_request *request, hfta_data **out,
                            hfta_error *error);
 
-/// NULL is allowed.
+/// Closes a source; NULL is allowed.
 void hfta_data_close(hfta_data *data);
 
 /// Number of samples; may be 0.
@@ -85,7 +89,8 @@ int64_t hfta_data_count(const hfta_data *data);
 /// Bytes of one sample in memory.
 uint64_t hfta_data_sample_bytes(const hfta_data *data);
 
-/// Anonymous memory that the source holds until closed; 0 if it is mapped.
+/// Anonymous memory that the source holds until it is closed; 0 if it is
+/// memory-mapped.
 uint64_t hfta_data_resident_bytes(const hfta_data *data);
 
 /// Copies samples indices[0] ... indices[n-1], in this order, one after another
@@ -100,7 +105,7 @@ hfta_status hfta_data_gather(const hfta_data *data, const int64_t *indices,
 hfta_status hfta_data_probe(const char *path, hfta_data_format format,
                             hfta_data_info *out, hfta_error *error);
 
-/// "idx", "npy", "csv", "raw"; "none" for anything else.
+/// Returns "idx", "npy", "csv" or "raw"; "none" for any other value.
 const char *hfta_data_format_name(hfta_data_format format);
 
 #ifdef __cplusplus

@@ -1,9 +1,10 @@
 //===- json.h - A streaming JSON writer and a bounded reader ----*- C -*-===//
 //
-// The writer puts RFC 8259 JSON on one line, to a FILE or into memory, without
-// a tree. The reader hands out one event after another from text in memory; its
-// memory is bounded by the longest string and its depth by HFTA_JSON_MAX_DEPTH.
-// Neither depends on the locale. One thread at a time each.
+// The writer prints RFC 8259 JSON on one line, to a FILE or into memory,
+// without building a tree. The reader returns one event after another from text
+// in memory; its memory is bounded by the longest string, and its depth by
+// HFTA_JSON_MAX_DEPTH. Neither depends on the locale. Each is used by one
+// thread at a time.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_JSON_H
@@ -27,8 +28,9 @@ extern "C" {
 // Writer
 //===----------------------------------------------------------------------===//
 
-/// On the caller's stack; fields are private. The first failure (file, memory,
-/// nesting) is kept, the calls after it do nothing, and finish reports it.
+/// A writer on the caller's stack; its fields are private. The first failure
+/// (file, memory, nesting) is kept, the calls after it do nothing, and finish
+/// reports it.
 typedef struct hfta_json_writer {
   FILE *file;
   char *buffer;
@@ -43,10 +45,10 @@ typedef struct hfta_json_writer {
   const char *problem;
 } hfta_json_writer;
 
-/// Writes to a borrowed, open file.
+/// Makes a writer to a borrowed, open file.
 void hfta_json_to_file(hfta_json_writer *writer, FILE *file);
 
-/// Writes into memory that the writer owns: see hfta_json_text.
+/// Makes a writer into memory that it owns: see hfta_json_text.
 void hfta_json_to_memory(hfta_json_writer *writer);
 
 void hfta_json_begin_object(hfta_json_writer *writer);
@@ -54,25 +56,25 @@ void hfta_json_end_object(hfta_json_writer *writer);
 void hfta_json_begin_array(hfta_json_writer *writer);
 void hfta_json_end_array(hfta_json_writer *writer);
 
-/// Inside an object, before each value.
+/// Writes a key; inside an object, one comes before each value.
 void hfta_json_key(hfta_json_writer *writer, const char *key);
 
-/// Bytes that aren't UTF-8 are written as U+FFFD.
+/// Writes a string; bytes that aren't UTF-8 become U+FFFD.
 void hfta_json_string(hfta_json_writer *writer, const char *text);
 void hfta_json_integer(hfta_json_writer *writer, int64_t value);
 void hfta_json_unsigned(hfta_json_writer *writer, uint64_t value);
 void hfta_json_boolean(hfta_json_writer *writer, bool value);
 void hfta_json_null(hfta_json_writer *writer);
 
-/// The fewest digits that read back as `value`: exactly in f64 if `precision`
-/// is HFTA_F64, else as the nearest f32. Non-finite numbers become the strings
-/// "nan", "inf", "-inf".
+/// Writes the fewest digits that read back as `value`: exactly in f64 if
+/// `precision` is HFTA_F64, else as the nearest f32. Non-finite numbers become
+/// the strings "nan", "inf", "-inf".
 void hfta_json_number(hfta_json_writer *writer, double value,
                       hfta_element_type precision);
 
-// A key and its value.
+// Write a key and its value.
 void hfta_json_put_string(hfta_json_writer *writer, const char *key,
-                          const char *value); ///< NULL: an empty one
+                          const char *value); ///< NULL: an empty string
 void hfta_json_put_integer(hfta_json_writer *writer, const char *key,
                            int64_t value);
 void hfta_json_put_unsigned(hfta_json_writer *writer, const char *key,
@@ -80,29 +82,30 @@ void hfta_json_put_unsigned(hfta_json_writer *writer, const char *key,
 void hfta_json_put_boolean(hfta_json_writer *writer, const char *key,
                            bool value);
 
-/// `text` is one JSON value already; not checked.
+/// Writes `text`, which must be one JSON value; that isn't checked.
 void hfta_json_raw(hfta_json_writer *writer, const char *text);
 
-/// For JSON lines: after a complete top-level value, writes a newline and lets
-/// another one begin.
+/// Writes a newline after a complete top-level value, and allows another one,
+/// for JSON lines.
 void hfta_json_newline(hfta_json_writer *writer);
 
 /// Reports the first failure or an incomplete value. A file is neither flushed
 /// nor closed. After it, text in memory is still there.
 hfta_status hfta_json_finish(hfta_json_writer *writer, hfta_error *error);
 
-/// The text so far, ending with a 0 byte; owned by the writer until released.
-/// NULL for a writer to a file or after running out of memory.
+/// Returns the text so far, ending with a 0 byte; owned by the writer until it
+/// is released. NULL for a writer to a file or after running out of memory.
 const char *hfta_json_text(const hfta_json_writer *writer, size_t *out_length);
 
-/// Frees the memory of a writer; needless for one to a file, but allowed.
+/// Frees the memory of a writer; a writer to a file needs no release, but may
+/// be released.
 void hfta_json_release(hfta_json_writer *writer);
 
 /// Long enough for any text of hfta_number_text.
 #define HFTA_NUMBER_TEXT_BYTES 32
 
-/// The text that hfta_json_number writes, without quotes for non-finite
-/// numbers; returns `buffer`.
+/// Writes the text that hfta_json_number prints, but without quotes for
+/// non-finite numbers; returns `buffer`.
 const char *hfta_number_text(double value, hfta_element_type precision,
                              char buffer[HFTA_NUMBER_TEXT_BYTES]);
 
@@ -111,7 +114,8 @@ const char *hfta_number_text(double value, hfta_element_type precision,
 //===----------------------------------------------------------------------===//
 
 typedef enum hfta_json_event {
-  HFTA_JSON_ERROR = 0, ///< `problem` says what, `offset` where; stays so
+  HFTA_JSON_ERROR = 0, ///< `problem` describes it, `offset` says where; later
+                       ///< reads return it again
   HFTA_JSON_BEGIN_OBJECT,
   HFTA_JSON_END_OBJECT,
   HFTA_JSON_BEGIN_ARRAY,
@@ -123,10 +127,11 @@ typedef enum hfta_json_event {
   HFTA_JSON_TRUE,
   HFTA_JSON_FALSE,
   HFTA_JSON_NULL,
-  HFTA_JSON_END ///< one value was read and only white space follows; stays so
+  HFTA_JSON_END ///< one value was read and only white space follows; later
+                ///< reads return it again
 } hfta_json_event;
 
-/// On the caller's stack. What comes before `string` is private.
+/// A reader on the caller's stack. The fields before `string` are private.
 typedef struct hfta_json_reader {
   const char *text; ///< borrowed
   size_t size;
@@ -147,7 +152,8 @@ void hfta_json_read(hfta_json_reader *reader, const char *text, size_t size);
 
 hfta_json_event hfta_json_next(hfta_json_reader *reader);
 
-/// Skips the value that the last event began; true unless it is faulty.
+/// Skips the value that the last event began; returns true unless it is
+/// malformed.
 bool hfta_json_skip(hfta_json_reader *reader, hfta_json_event event);
 
 /// Frees the reader's memory.

@@ -11,14 +11,15 @@
 extern "C" {
 #endif
 
-/// What jobs call the schedule; "?" if there is none.
+/// Returns the schedule's name in jobs; "?" if there is none.
 const char *hfta_learning_rate_name(uint32_t kind);
 
 /// Whether the schedule depends on the length of the training.
 bool hfta_learning_rate_needs_total(const hfta_learning_rate *schedule);
 
-/// The rate of `copy` in the 0-based `step` of `total_steps`. With w the
-/// copy's warm-up and t = step - w:
+/// Returns the rate of `copy` in the 0-based `step` of `total_steps`. With w
+/// the
+/// copy's warm-up and t = step - w, it is
 ///
 ///   step < w    lr * (step + 1) / w
 ///   constant    lr
@@ -28,7 +29,7 @@ bool hfta_learning_rate_needs_total(const hfta_learning_rate *schedule);
 ///               step takes lr * m; past it the rate stays there; t = 0 takes
 ///               lr even if it is the last
 ///
-/// All in double. Pure.
+/// Computed in double; a pure function.
 double hfta_learning_rate_at(const hfta_learning_rate *schedule, int64_t copy,
                              double learning_rate, int64_t step,
                              int64_t total_steps);

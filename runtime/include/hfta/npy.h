@@ -1,9 +1,10 @@
 //===- npy.h - NumPy's array files ------------------------------*- C -*-===//
 //
 // Format: numpy.org/doc/stable/reference/generated/numpy.lib.format.html,
-// versions 1.0, 2.0 and 3.0. Read: little-endian, C order (Fortran order where
-// it means the same), every element type of program.h; bf16 is stored as
-// "<V2", as ml_dtypes does. Written: version 1.0.
+// versions 1.0, 2.0 and 3.0. Files may be read if they are little-endian and in
+// C order (or in Fortran order where that is the same), with every element type
+// of program.h; bf16 is stored as "<V2", as ml_dtypes does. Files are written
+// as version 1.0.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_NPY_H
@@ -20,7 +21,7 @@ typedef struct hfta_npy_header {
   hfta_element_type type;
   uint32_t rank;
   int64_t shape[HFTA_MAX_RANK];
-  uint64_t data_offset; ///< where the elements begin in the file
+  uint64_t data_offset; ///< offset of the elements in the file
   uint64_t data_bytes;
 } hfta_npy_header;
 
@@ -37,15 +38,15 @@ typedef struct hfta_npy {
 hfta_status hfta_npy_parse(const void *bytes, size_t size, const char *path,
                            hfta_npy_header *out, hfta_error *error);
 
-/// Maps a file. `*out` is released by hfta_npy_close, and holds nothing after a
-/// failure. Threads may share it between open and close.
+/// Memory-maps a file. `*out` is released by hfta_npy_close, and holds nothing
+/// after a failure. Threads may share it between open and close.
 hfta_status hfta_npy_open(const char *path, hfta_npy *out, hfta_error *error);
 
-/// Closing twice, or closing what failed to open, is allowed.
+/// Closes a file. Closing it twice, or after a failure to open it, is allowed.
 void hfta_npy_close(hfta_npy *npy);
 
-/// Writes a tensor (its name is ignored), whole or not at all: a temporary file
-/// beside `path`, synced, then renamed.
+/// Writes a tensor (its name is ignored), completely or not at all: it writes a
+/// temporary file next to `path`, syncs it and renames it.
 hfta_status hfta_npy_write(const char *path, const hfta_tensor_view *tensor,
                            hfta_error *error);
 

@@ -17,19 +17,19 @@
 extern "C" {
 #endif
 
-/// Where the bytes of tensors are whose views have no data.
+/// Provides the bytes of those tensors whose views have no data.
 typedef struct hfta_tensor_source {
-  /// Of the tensor at `index` among those that are written.
+  /// Reads bytes of the tensor at `index` in the list of written tensors.
   hfta_status (*read)(void *argument, size_t index, uint64_t offset, void *to,
                       uint64_t bytes, hfta_error *error);
   void *argument;
 } hfta_tensor_source;
 
-/// Writes the model whole or not at all: a temporary file beside `path`,
-/// synced, then renamed. Initializers follow the template's graph in the given
-/// order; `source` may be NULL where all views have data. HFTA_UNSUPPORTED if
-/// the program has no template or the file would exceed 2 GiB, which protobuf
-/// can't read.
+/// Writes the model completely or not at all, by a temporary file next to
+/// `path` that is synced, then renamed. Initializers follow the template's
+/// graph in the given order; `source` may be NULL where all views have data.
+/// HFTA_UNSUPPORTED if the program has no template or the file would exceed 2
+/// GiB, which protobuf can't read.
 hfta_status
 hfta_onnx_write(const char *path, const hfta_export_template *export_template,
                 const hfta_tensor_view *tensors, size_t tensor_count,

@@ -25,13 +25,13 @@ extern "C" {
 
 typedef struct hfta_pool hfta_pool;
 
-/// Work on [begin, end). `thread` is 0 .. threads - 1.
+/// Does the work on [begin, end). `thread` is 0 .. threads - 1.
 typedef void (*hfta_range_function)(void *argument, int64_t begin, int64_t end,
                                     int thread);
 
-/// The number of CPUs this process may run on, fewer where its control group's
-/// quota of CPU time is less than theirs; of these, where a launcher has
-/// started several ranks on this host, a rank's share. 1 .. HFTA_MAX_THREADS.
+/// Returns the number of CPUs that this process may run on, or its control
+/// group's quota of CPU time if that is less; if a launcher has started several
+/// ranks on this host, a rank's share of these. 1 .. HFTA_MAX_THREADS.
 int hfta_pool_default_threads(void);
 
 /// Starts `threads` - 1 threads, each with `scratch_bytes` of private memory.
@@ -44,15 +44,16 @@ void hfta_pool_destroy(hfta_pool *pool);
 
 int hfta_pool_threads(const hfta_pool *pool);
 
-/// 64-byte aligned memory of a thread; NULL if the pool has no scratch.
+/// Returns the 64-byte aligned scratch memory of a thread; NULL if the pool has
+/// none.
 void *hfta_pool_scratch(const hfta_pool *pool, int thread);
 
-/// Bytes behind hfta_pool_scratch.
+/// Returns the size of each thread's scratch memory in bytes.
 uint64_t hfta_pool_scratch_bytes(const hfta_pool *pool);
 
-/// Runs `function` over [0, count) and returns when all of it is done. What
-/// was written before the call is seen by every thread, and what the threads
-/// wrote is seen after it. Allocates nothing. Must not be called from inside
+/// Runs `function` over [0, count) and returns when all of it is done. Every
+/// thread sees the memory written before the call, and the caller sees what the
+/// threads wrote after it. Allocates nothing. Must not be called from inside
 /// `function`.
 void hfta_parallel_for(hfta_pool *pool, int64_t count,
                        hfta_range_function function, void *argument);

@@ -1,9 +1,9 @@
-//===- settings.h - What a program knows of its job's settings --*- C -*-===//
+//===- settings.h - A program's record of its job's settings ------*- C -*-===//
 //
 // The compiler's records of settings (docs/adding-a-setting.md) fill the table
-// of hfta_setting, which is what the program says about its job. What it
-// computes with are members of hfta_program besides. All of this is constant
-// data inside the binary; arrays hold a value a copy.
+// of hfta_setting, from which the program reports its job. The values that it
+// computes with are also members of hfta_program. All of this is constant data
+// inside the binary; arrays hold one value per copy.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SETTINGS_H
@@ -21,24 +21,25 @@ typedef enum hfta_setting_type {
   HFTA_SETTING_FLAG = 1,          ///< `value`, 0 or 1
   HFTA_SETTING_NUMBERS = 2,       ///< `values` are double
   HFTA_SETTING_WHOLE_NUMBERS = 3, ///< `values` are int64_t
-  HFTA_SETTING_COUNTS = 4 ///< `values` are `value` int64_t, for all copies
+  HFTA_SETTING_COUNTS = 4 ///< `values` are `value` int64_t, common to all
+                          ///< copies
 } hfta_setting_type;
 
 typedef struct hfta_setting {
-  const char *name; ///< as in the job
+  const char *name; ///< the name in the job
   uint32_t type;    ///< hfta_setting_type
   uint32_t reserved;
-  int64_t value;      ///< one for all copies
-  const void *values; ///< one a copy; NULL: not given
+  int64_t value;      ///< one value for all copies
+  const void *values; ///< one value per copy; NULL: not given
 } hfta_setting;
 
-/// A hyper-parameter, one value a copy.
+/// A hyper-parameter, with one value per copy.
 typedef struct hfta_hyper_parameter {
   const char *name;     ///< "lr", "weight_decay", "dropout_rate"
   const double *values; ///< hfta_program.copies values
 } hfta_hyper_parameter;
 
-/// Learning-rate schedules; each applies to the copy's own "lr".
+/// Learning-rate schedules; each is applied to the copy's own "lr".
 /// HFTA_LEARNING_RATE(identifier, number, name in jobs)
 #define HFTA_LEARNING_RATES                                                    \
   HFTA_LEARNING_RATE(CONSTANT, 0, "constant")                                  \
@@ -54,9 +55,10 @@ typedef enum hfta_learning_rate_kind {
 #undef HFTA_LEARNING_RATE
 } hfta_learning_rate_kind;
 
-/// All arrays hold one value a copy. With s the 0-based step: while s < warmup
-/// the rate is lr * (s + 1) / warmup; afterwards the kind's own rule, counted
-/// from the end of the warm-up. Cosine ends at the last step of the training.
+/// A learning-rate schedule; its arrays hold one value per copy. With s the
+/// 0-based step: while s < warmup the rate is lr * (s + 1) / warmup; afterwards
+/// the kind's own rule holds, with steps counted from the end of the warm-up.
+/// Cosine ends at the last step of the training.
 typedef struct hfta_learning_rate {
   uint32_t kind;
   uint32_t reserved;
@@ -66,12 +68,12 @@ typedef struct hfta_learning_rate {
   const double *minimum;   ///< final rate as a share of lr (COSINE)
 } hfta_learning_rate;
 
-/// HFTA_DATA_FORMAT(identifier, number, name in jobs): of files.
+/// Formats of data files: HFTA_DATA_FORMAT(identifier, number, name in jobs).
 #define HFTA_DATA_FORMATS                                                      \
   /* gzip is recognised by content */                                          \
   HFTA_DATA_FORMAT(IDX, 1, "idx")                                              \
   HFTA_DATA_FORMAT(NPY, 2, "npy")                                              \
-  /* `column` is the first column, as many as the sample needs follow */       \
+  /* `column` is the first one of a sample, the others follow it */            \
   HFTA_DATA_FORMAT(CSV, 3, "csv")                                              \
   /* samples one after another, no header */                                   \
   HFTA_DATA_FORMAT(RAW, 4, "raw")
@@ -85,7 +87,7 @@ typedef enum hfta_data_format {
 } hfta_data_format;
 
 typedef struct hfta_data_source {
-  uint32_t format;  ///< hfta_data_format; NONE if the block names no such file
+  uint32_t format;  ///< hfta_data_format; NONE if the block has no such file
   uint32_t column;  ///< CSV
   const char *path; ///< as written in the job
 } hfta_data_source;

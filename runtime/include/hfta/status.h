@@ -1,12 +1,13 @@
 //===- status.h - Status codes and error messages ---------------*- C -*-===//
 //
 // Every function that can fail returns an hfta_status and takes, as its last
-// argument, an hfta_error that it fills with the reason. NULL is allowed there:
-// the caller then gets the code alone. On success the hfta_error is left as it
-// was. Codes are the exit codes of the commands built on the library.
+// argument, an hfta_error that it fills with the reason. That argument may be
+// NULL: the caller then gets only the code. On success the hfta_error isn't
+// changed. The codes are also the exit codes of the commands built on the
+// library.
 //
 // Messages are lower case, end without a full stop, name the file or argument
-// they speak of, and say what was expected and what was found.
+// that they are about, and say what was expected and what was found.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_STATUS_H
@@ -19,7 +20,7 @@
 extern "C" {
 #endif
 
-/// The one table of codes: X(code, value, text).
+/// The list of all codes: X(code, value, text).
 #define HFTA_STATUS_CODES(X)                                                   \
   X(HFTA_OK, 0, "success")                                                     \
   X(HFTA_INVALID_INPUT, 1, "invalid input")                                    \
@@ -37,8 +38,8 @@ typedef enum hfta_status {
 
 #define HFTA_ERROR_MESSAGE_BYTES 1024
 
-/// Owned by the caller, usually on its stack; needs no initialisation before it
-/// is filled and no release after.
+/// An error's code and message. Owned by the caller, usually on its stack;
+/// needs no initialisation before it is filled and no release afterwards.
 typedef struct hfta_error {
   hfta_status code;
   char message[HFTA_ERROR_MESSAGE_BYTES]; ///< always ends with a 0 byte
@@ -60,7 +61,7 @@ hfta_status hfta_fail(hfta_error *error, hfta_status code, const char *format,
 hfta_status hfta_fail_v(hfta_error *error, hfta_status code, const char *format,
                         va_list arguments) HFTA_PRINTF(3, 0);
 
-/// The table's text for a code; never NULL, static.
+/// Returns the text for a code from the list above; never NULL, static.
 const char *hfta_status_text(hfta_status code);
 
 #ifdef __cplusplus

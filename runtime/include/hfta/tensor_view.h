@@ -1,6 +1,6 @@
 //===- tensor_view.h - Element types and borrowed tensors -------*- C -*-===//
 //
-// What readers and writers of files have in common: facts about element types,
+// Shared by the readers and writers of files: facts about element types,
 // checked sizes, and a tensor whose parts are all borrowed.
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +24,8 @@ extern "C" {
 /// Long enough for any text of hfta_shape_text.
 #define HFTA_SHAPE_TEXT_BYTES 256
 
-/// A named, dense, row-major, little-endian tensor. Everything is borrowed:
-/// who makes a view keeps name, shape and data alive while it is in use.
+/// A named, dense, row-major, little-endian tensor. Everything is borrowed: the
+/// maker of a view keeps name, shape and data alive while the view is in use.
 typedef struct hfta_tensor_view {
   const char *name;
   hfta_element_type type;
@@ -35,18 +35,19 @@ typedef struct hfta_tensor_view {
   uint64_t bytes;   ///< number of elements times bytes of an element
 } hfta_tensor_view;
 
-/// Bytes of one element; 0 for a value that is no element type.
+/// Returns the bytes of one element; 0 for a value that is no element type.
 size_t hfta_element_bytes(hfta_element_type type);
 
-/// As the job language writes it: "f32", "u8", "bool"; "?" if it is none.
+/// Returns the type's name in the job language: "f32", "u8", "bool"; "?" if it
+/// is none.
 const char *hfta_element_name(hfta_element_type type);
 
-/// Product of the extents; false if one is negative or the product exceeds
-/// INT64_MAX. Rank 0 gives 1.
+/// Computes the product of the extents; false if one is negative or the product
+/// exceeds INT64_MAX. Rank 0 gives 1.
 bool hfta_shape_elements(const int64_t *shape, uint32_t rank, int64_t *out);
 
-/// Elements times bytes of an element; false as above, or if that exceeds
-/// INT64_MAX, or for an unknown type.
+/// Computes elements times bytes of an element; false as hfta_shape_elements,
+/// or if the product exceeds INT64_MAX, or for an unknown type.
 bool hfta_shape_bytes(hfta_element_type type, const int64_t *shape,
                       uint32_t rank, uint64_t *out);
 

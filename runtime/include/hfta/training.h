@@ -1,8 +1,8 @@
 /*===- training.h - Why a parameter is trained or not ----------------------===
  *
  * The compiler decides for each parameter of a model whether it is trained, and
- * notes the rule that decided: in the module, in its messages and in the
- * program. This table is what all of them know the rules by.
+ * records the rule that decided: in the module, in its messages and in the
+ * program. All of these take the rules from this table.
  *===----------------------------------------------------------------------===*/
 
 #ifndef HFTA_TRAINING_H

@@ -1,4 +1,4 @@
-//===- checkpoint_folder.c - Which checkpoints there are ------------------===//
+//===- checkpoint_folder.c - The folder of checkpoints --------------------===//
 
 #include "checkpoint/checkpoint_impl.h"
 #include "system/path.h"
@@ -19,8 +19,8 @@ const char *hfta_checkpoint_name(int64_t step,
   return buffer;
 }
 
-/// The step that a name begins with, and what follows it; -1 if it is no
-/// checkpoint's.
+/// Parses the step at the beginning of a name, and finds the text after it; -1
+/// if it is no checkpoint's name.
 static int64_t parse_prefix(const char *name, const char **rest) {
   if (strncmp(name, "step-", 5) != 0)
     return -1;
@@ -34,7 +34,7 @@ static int64_t parse_prefix(const char *name, const char **rest) {
   return step;
 }
 
-/// The step in a checkpoint's name, -1 if it is none.
+/// Returns the step in a checkpoint's name, -1 if it is none.
 static int64_t parse_name(const char *name) {
   const char *rest;
   int64_t step = parse_prefix(name, &rest);
@@ -45,7 +45,7 @@ int64_t hfta_checkpoint_step_of(const char *path) {
   return parse_name(hfta_path_name(path));
 }
 
-/// The newest checkpoint below `limit`; -1 if there is none.
+/// Returns the newest checkpoint's step below `limit`; -1 if there is none.
 static int64_t newest_below(const char *folder, int64_t limit) {
   DIR *directory = opendir(folder);
   if (!directory)
@@ -93,8 +93,8 @@ static hfta_status remove_step(const char *folder, int64_t step,
                            : status;
 }
 
-/// Removes all checkpoints before `limit`, those after one that resists too.
-/// Gives the first failure.
+/// Removes all checkpoints before `limit`; one that can't be removed doesn't
+/// stop the removal of the others. Returns the first failure.
 static hfta_status remove_below(const char *folder, int64_t limit,
                                 hfta_error *error) {
   hfta_status first = HFTA_OK;
@@ -127,8 +127,9 @@ hfta_status hfta_checkpoint_prune(const char *folder, int64_t step,
 // Preparing
 //===----------------------------------------------------------------------===//
 
-/// A save that was interrupted while it replaced a checkpoint has moved that
-/// one away: it comes back if the new one isn't there.
+/// Restores a checkpoint that a save was about to replace when it was
+/// interrupted: the save had renamed it, and it gets its name back if the new
+/// one isn't there.
 static hfta_status restore(const char *folder, const char *path,
                            const char *name, hfta_error *error) {
   const char *rest;
@@ -153,7 +154,8 @@ static bool is_replaced(const char *name) {
          end - rest > 4 && strcmp(end - 4, HFTA_CHECKPOINT_REPLACED) == 0;
 }
 
-/// What others may have put there and named like ours stays where it is.
+/// Restores or removes one leftover folder. Other entries with names like ours,
+/// which somebody else may have made, stay.
 static hfta_status mend_leftover(const char *folder, int descriptor,
                                  const char *name, hfta_error *error) {
   struct stat info;

@@ -17,14 +17,16 @@ typedef struct load {
   hfta_instance *instance;
   hfta_path folder;
   int64_t steps;
-  double *epoch_losses; ///< one a copy, or NULL
-  hfta_watch *watches;  ///< one a copy: its file as it was checked, closed
+  double *epoch_losses; ///< one per copy, or NULL
+  hfta_watch *watches;  ///< one per copy: its checked file, closed meanwhile
   hfta_checkpoint_parts parts;
-  hfta_chunk next; ///< of a copy's file: what no rank has yet
+  hfta_chunk next; ///< the first chunk of a copy's file that wasn't sent to
+                   ///< ranks yet
 } load;
 
-/// One copy's file while it is open. Never are two: the address space and the
-/// descriptors that a checkpoint takes don't grow with its copies.
+/// One copy's file while it is open. At most one is open at a time, so that the
+/// address space and descriptors for a checkpoint don't grow with the number of
+/// copies.
 typedef struct copy_file {
   load *load;
   int64_t copy;
@@ -157,7 +159,8 @@ static hfta_status write_part(void *argument, uint32_t tensor, uint64_t offset,
                              bytes, count);
 }
 
-/// To all ranks that hold it, this one too.
+/// Sends the next chunk to all ranks that hold it, and stores it on this rank
+/// if it does.
 static hfta_status give_next(copy_file *self) {
   load *load = self->load;
   hfta_chunk chunk = load->next;
@@ -169,7 +172,7 @@ static hfta_status give_next(copy_file *self) {
   return hfta_checkpoint_parts_visit(&load->parts, &chunk, write_part, self);
 }
 
-/// Of a file that was checked.
+/// Reads a checked file's tensors and sends them to the ranks that hold them.
 static hfta_status give_tensors(void *argument) {
   copy_file *self = argument;
   load *load = self->load;
@@ -186,7 +189,8 @@ static hfta_status give_tensors(void *argument) {
   return status;
 }
 
-/// After a failure: zeros, so that nobody waits for what can't be read.
+/// After a failure sends zeros for the rest, so that no rank waits for
+/// unreadable data.
 static void give_rest(load *self) {
   memset(self->parts.chunk, 0, HFTA_CHUNK_BYTES);
   while (self->next.bytes != 0 &&
@@ -194,7 +198,7 @@ static void give_rest(load *self) {
     self->next = hfta_checkpoint_parts_next(&self->parts, &self->next);
 }
 
-/// On a rank that has no file.
+/// Receives a copy's tensors on a rank without files.
 static hfta_status take_tensors(load *self, int64_t copy) {
   copy_file file = {.load = self, .copy = copy};
   hfta_checkpoint_parts *parts = &self->parts;
@@ -214,7 +218,8 @@ static hfta_status take_tensors(load *self, int64_t copy) {
   return status;
 }
 
-/// Calls `read` with one copy's file, which others may change meanwhile.
+/// Calls `read` with one copy's file, and fails if others change the file
+/// meanwhile.
 static hfta_status read_copy(load *self, int64_t copy, bool again,
                              hfta_status (*read)(void *argument)) {
   hfta_error *error = &self->instance->error;
@@ -261,8 +266,8 @@ static bool is_kept(const load *self, int64_t copy) {
   return hfta_instance_has_copy(self->instance, copy);
 }
 
-/// All files are checked before the first one is copied: what is wrong with one
-/// of them leaves the instance as it was.
+/// Checks all files before the first one is loaded, so that a fault in any of
+/// them leaves the instance as it was.
 static hfta_status check_all(load *self, const char *folder) {
   hfta_status status = find_folder(self, folder);
   if (status == HFTA_OK)
@@ -273,7 +278,8 @@ static hfta_status check_all(load *self, const char *folder) {
   return status;
 }
 
-/// Returns what all ranks have come to; `status` is this one's so far.
+/// Loads a copy and returns the common result of all ranks; `status` is this
+/// rank's so far.
 static hfta_status load_copy(load *self, int64_t copy, hfta_status status) {
   hfta_status own = HFTA_OK;
   begin_copy(self, copy);
@@ -287,7 +293,7 @@ static hfta_status load_copy(load *self, int64_t copy, hfta_status status) {
       &self->parts, status == HFTA_OK ? own : status, &self->instance->error);
 }
 
-/// What isn't in a tensor.
+/// Sends all ranks the numbers that aren't tensors.
 static hfta_status share_numbers(load *self) {
   hfta_instance *instance = self->instance;
   hfta_status status =

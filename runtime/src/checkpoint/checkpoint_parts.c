@@ -1,4 +1,4 @@
-//===- checkpoint_parts.c - Which rank has what of a checkpoint -----------===//
+//===- checkpoint_parts.c - Distribution of checkpoints over ranks --------===//
 
 #include "checkpoint/checkpoint_parts.h"
 
@@ -8,14 +8,14 @@
 #include <stdlib.h>
 
 //===----------------------------------------------------------------------===//
-// Who has what
+// Holders of segments
 //===----------------------------------------------------------------------===//
 
 static bool *answers_of(const hfta_checkpoint_parts *self, int rank) {
   return self->holds + (size_t)rank * self->instance->program->segment_count;
 }
 
-/// Where all ranks have the same.
+/// Sets the holders if all ranks have the same segments.
 static void find_held_alike(hfta_checkpoint_parts *self) {
   uint32_t segments = self->instance->program->segment_count;
   for (int rank = 0; rank < self->ranks->size; ++rank)
@@ -23,7 +23,7 @@ static void find_held_alike(hfta_checkpoint_parts *self) {
       answers_of(self, rank)[i] = hfta_instance_find_worker(self->instance, i);
 }
 
-/// A rank has what its workers have, of which each may hold something else.
+/// Sets the segments that a rank holds: those of all its workers.
 static void find_held_by(hfta_checkpoint_parts *self, int rank) {
   const hfta_program *program = self->instance->program;
   hfta_workload workload = self->instance->workload;
@@ -37,8 +37,9 @@ static void find_held_by(hfta_checkpoint_parts *self, int rank) {
   }
 }
 
-/// The rank of the first worker of its stage that has it; what is no stage's
-/// each that has it has alike.
+/// Finds the rank that writes a segment: from its stage's first worker on, the
+/// first rank that has it. A segment of no stage is equal on all ranks that
+/// have it.
 static int find_owner(const hfta_checkpoint_parts *self, uint32_t segment) {
   const hfta_program *program = self->instance->program;
   int32_t stage = program->segments[segment].stage;
@@ -165,7 +166,7 @@ hfta_chunk hfta_checkpoint_parts_next(const hfta_checkpoint_parts *self,
     out.bytes += bytes < room ? bytes : room;
     room -= bytes < room ? bytes : room;
   }
-  // What comes before the offset was counted too.
+  // The bytes before the offset were counted too.
   out.bytes -= out.first < self->count ? out.offset : 0;
   return out;
 }

@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/// What the files of one checkpoint have in common. Ranks but the first have
-/// parts alone, which they give to it.
+/// State that the files of one checkpoint share. Ranks other than the first
+/// have only parts, which they send to it.
 typedef struct save {
   hfta_instance *instance;
   hfta_checkpoint_parts parts;
@@ -52,7 +52,7 @@ static void describe_tensors(save *self) {
 // Files
 //===----------------------------------------------------------------------===//
 
-/// One copy's tensors on their way.
+/// A copy whose tensors are being saved.
 typedef struct copy_source {
   save *save;
   int64_t copy;
@@ -65,8 +65,9 @@ static hfta_status read_part(void *argument, uint32_t tensor, uint64_t offset,
                             bytes, count);
 }
 
-/// The chunk's bytes from the worker that has them, which may be on another
-/// device, or rank. A rank that has none does nothing.
+/// Gets the chunk's bytes from the worker that has them, which may be on
+/// another device or rank. A rank that is neither sender nor receiver does
+/// nothing.
 static hfta_status take_chunk(copy_source *self, const hfta_chunk *chunk) {
   save *save = self->save;
   const hfta_checkpoint_parts *parts = &save->parts;
@@ -76,7 +77,8 @@ static hfta_status take_chunk(copy_source *self, const hfta_chunk *chunk) {
     status = hfta_checkpoint_parts_visit(parts, chunk, read_part, self);
   if (status != HFTA_OK)
     *save->error = save->instance->error;
-  // What can't be read is sent all the same: the first rank waits for it.
+  // Data that can't be read are sent all the same, since the first rank waits
+  // for them.
   hfta_status moved = HFTA_OK;
   if (owner != 0 && writes(save))
     moved = hfta_checkpoint_parts_receive(parts, chunk, owner, save->error);
@@ -85,9 +87,9 @@ static hfta_status take_chunk(copy_source *self, const hfta_chunk *chunk) {
   return status == HFTA_OK ? moved : status;
 }
 
-/// To the writer, NULL where there is none: with `status`, which is a failure
-/// of the first rank's then, or on another rank. All ranks that have parts go
-/// through them, whatever becomes of the file.
+/// Copies the tensors to the writer, which is NULL on ranks other than the
+/// first one, and if the first one has failed with `status`. All ranks with
+/// parts send them, even if the file has failed.
 static hfta_status copy_tensors(copy_source *self,
                                 hfta_safetensors_writer *writer,
                                 hfta_status status) {
@@ -111,7 +113,7 @@ static hfta_status copy_tensors(copy_source *self,
   }
 }
 
-/// One NaN stands for all.
+/// Returns the bits of a number; all NaNs are saved as one.
 static uint64_t real_bits(double value) {
   uint64_t bits = 0;
   if (isnan(value))
@@ -144,15 +146,15 @@ static hfta_status begin_file(save *self, const char *folder, int64_t copy,
              : status;
 }
 
-/// What all that have parts have come to.
+/// Returns the common result of all ranks that have parts.
 static hfta_status agree(save *self, hfta_status status) {
   return !self->parts.is_spread
              ? status
              : hfta_checkpoint_parts_agree(&self->parts, status, self->error);
 }
 
-/// Returns whether all ranks go on with the next copy. `*status` may be a
-/// failure of the first rank's, which the others learn when they have sent
+/// Returns whether all ranks continue with the next copy. `*status` may be a
+/// failure of the first rank, which the others receive after they have sent
 /// their parts of one more copy.
 static bool save_copy(save *self, const char *folder, int64_t copy,
                       hfta_status *status) {
@@ -171,9 +173,9 @@ static bool save_copy(save *self, const char *folder, int64_t copy,
   return *status == HFTA_OK || self->parts.is_spread;
 }
 
-/// Where the file system can't exchange two folders, the old one steps aside.
-/// Until the new one has its name, the old one comes back: at once after a
-/// failure, at the next training's start after a crash.
+/// Replaces a folder where the file system can't exchange two folders: renames
+/// the old one first. Until the new one has its name, the old one is restored:
+/// at once after a failure, at the next training's start after a crash.
 static hfta_status step_aside(const char *from, const char *to,
                               const char *folder, hfta_error *error) {
   hfta_path old;
@@ -184,7 +186,7 @@ static hfta_status step_aside(const char *from, const char *to,
   if (rename(to, old.text) == 0) {
     if (rename(from, to) == 0) {
       status = hfta_folder_sync(folder, error);
-      // What resists is only a leftover.
+      // If it can't be removed, it is only a leftover.
       hfta_checkpoint_discard(folder, old.text, NULL);
       return status;
     }
@@ -196,7 +198,7 @@ static hfta_status step_aside(const char *from, const char *to,
                    strerror(errno));
 }
 
-/// Moves a complete folder durably to its final name, in place of an older one.
+/// Moves a complete folder durably to its final name; it replaces an older one.
 static hfta_status move_into_place(const char *from, const char *to,
                                    const char *folder, hfta_error *error) {
   if (rename(from, to) == 0)
@@ -250,7 +252,7 @@ static hfta_status begin(save *self, const char *folder, hfta_path *temporary,
   return status;
 }
 
-/// `status` is that of what came before.
+/// Saves all copies; `status` is the result of the preparations.
 static hfta_status save_all(save *self, const char *folder,
                             hfta_status status) {
   hfta_path temporary, final;
@@ -275,7 +277,8 @@ static hfta_status cannot_save(hfta_instance *instance, const char *folder,
       hfta_checkpoint_name(instance->steps, name), reason->message);
 }
 
-/// As hfta_checkpoint_save, after `status` with its `reason`.
+/// Saves as hfta_checkpoint_save does, unless `status`, with its `reason`, is a
+/// failure.
 static hfta_status save_after(hfta_instance *instance, const char *folder,
                               const double *epoch_losses, hfta_status status,
                               hfta_error *reason) {

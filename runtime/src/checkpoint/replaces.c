@@ -16,7 +16,8 @@ static bool are_one_file(const char *left, const char *right) {
          one.st_ino == other.st_ino;
 }
 
-/// Returns the name that a file has in its folder; NULL if that isn't there.
+/// Returns a file's name within its folder, and describes the folder; NULL if
+/// the folder doesn't exist.
 static const char *open_folder(const char *path, struct stat *folder) {
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
   hfta_path parent;
@@ -27,7 +28,7 @@ static const char *open_folder(const char *path, struct stat *folder) {
   return name;
 }
 
-/// Also of files that aren't there yet.
+/// Whether two paths name one file, also if it doesn't exist yet.
 static bool will_be_one_file(const char *left, const char *right) {
   struct stat file, one, other;
   if (stat(left, &file) == 0 || stat(right, &file) == 0)
@@ -62,7 +63,7 @@ hfta_status hfta_refuse_to_replace_program(const char *output,
                    output);
 }
 
-/// Files in a folder, or in those of its folders that are checkpoints.
+/// Checks the files in a folder, and those in its folders that are checkpoints.
 static hfta_status refuse_files(const char *output, const char *folder,
                                 bool is_checkpoint, hfta_error *error) {
   DIR *entries = opendir(folder);

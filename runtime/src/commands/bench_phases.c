@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Work of one run of a task.
+/// The work of one run of a task.
 typedef struct work {
   double flops, bytes;
 } work;
@@ -45,8 +45,8 @@ static bool read_task(const hfta_program *program, hfta_json_reader *reader,
   }
 }
 
-/// Goes to a key of the plan's object; the event that begins its value, or that
-/// of an error where there is none.
+/// Reads up to a key of the plan's object; returns the event that begins its
+/// value, or HFTA_JSON_ERROR if there is no such key.
 static hfta_json_event find_in_plan(const hfta_program *program,
                                     const char *key, hfta_json_reader *reader) {
   const char *text = program->plan_json ? program->plan_json : "";
@@ -64,7 +64,7 @@ static hfta_json_event find_in_plan(const hfta_program *program,
   return HFTA_JSON_ERROR;
 }
 
-/// The tasks' work by the plan; false if it says nothing.
+/// Reads the tasks' work from the plan; false if the plan lacks it.
 static bool read_work(const hfta_program *program, work *all) {
   hfta_json_reader reader;
   hfta_json_event event = find_in_plan(program, "tasks", &reader);
@@ -75,7 +75,7 @@ static bool read_work(const hfta_program *program, work *all) {
   return ok && event == HFTA_JSON_END_ARRAY;
 }
 
-/// The length of a task's part, the beginning of its name.
+/// Returns the length of the part's name, with which a task's name begins.
 static size_t part_length(const hfta_task *task) {
   return strcspn(task->name, ".");
 }
@@ -85,25 +85,27 @@ static bool have_one_part(const hfta_task *a, const hfta_task *b) {
   return length == part_length(b) && strncmp(a->name, b->name, length) == 0;
 }
 
-/// What the phases of a step share.
+/// State that the phases of a step share.
 typedef struct phases {
   const hfta_program *program;
-  const char *schedule; ///< its name
+  const char *schedule; ///< name of the schedule
   const hfta_machine_limits *limits;
   const hfta_task_time *times;
   const work *all;
   int64_t steps;
-  double time, limit; ///< of those that were printed
+  double time, limit; ///< sums over the printed phases
 } phases;
 
-/// Prints the phase that all tasks of a part are; adds it to the sums.
+/// Prints the phase that consists of all tasks of a part, and adds it to the
+/// sums.
 static void print_phase(phases *self, const hfta_task *first) {
   const hfta_program *program = self->program;
   double time = 0, flops = 0, bytes = 0;
   for (uint32_t i = 0; i < program->task_count; ++i) {
     if (!have_one_part(first, &program->tasks[i]))
       continue;
-    // The plan's work is that of all copies; some may run it in other steps.
+    // The plan counts the work of all copies; only some of them may have run in
+    // these steps.
     double runs =
         (double)self->times[i].copies / (double)(program->copies * self->steps);
     time += self->times[i].seconds / (double)self->steps;
@@ -129,8 +131,8 @@ static void print_phase(phases *self, const hfta_task *first) {
   self->limit += limit;
 }
 
-/// The first task of each part, in the schedules' order. `found` has room for
-/// one a task.
+/// Finds the first task of each part, in the schedules' order. `found` has room
+/// for as many entries as there are tasks.
 static uint32_t find_parts(const phases *self, const hfta_task **found) {
   const hfta_program *program = self->program;
   uint32_t count = 0;

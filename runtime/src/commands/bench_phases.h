@@ -7,26 +7,28 @@
 #include "hfta/json.h"
 #include "schedule/instance_impl.h"
 
-/// What a task took in all timed steps.
+/// The time of a task in all timed steps.
 typedef struct hfta_task_time {
   double seconds;
-  int64_t runs;   ///< copies that take turns are several
-  int64_t copies; ///< of all runs together
+  int64_t runs;   ///< each turn of copies counts as a run
+  int64_t copies; ///< sum over all runs
 } hfta_task_time;
 
-/// Writes the keys `model`, the digest that plans name, and `cuts`, a list of
-/// lists of values' names: what the times are of, by the program's plan.
+/// Writes the keys `model`, the digest by which plans name a model, and `cuts`,
+/// a list of lists of values' names. They say which model and which cuts the
+/// times are of.
 void hfta_write_cuts(const hfta_program *program, hfta_json_writer *writer);
 
-/// Writes the key `tasks`: a list of those that ran, with runs and seconds of a
-/// step. `times` has one a task.
+/// Writes the key `tasks`: a list of the tasks that ran, with their runs and
+/// seconds per step. `times` has one entry per task.
 void hfta_write_task_times(const hfta_program *program,
                            const hfta_task_time *times, int64_t steps,
                            hfta_json_writer *writer);
 
-/// Prints a table of the phases of a step: time, what the plan counts as flops
-/// and bytes of kernels' operands, and the least time that these need by the
-/// limits of the processor. `times` has one a task, of `steps` steps.
+/// Prints a table of the phases of a step: the time, the flops and the bytes of
+/// kernels' operands as the plan counts them, and the least time that these
+/// need by the limits of the processor. `times` has one entry per task, for
+/// `steps` steps.
 hfta_status hfta_print_phases(const hfta_program *program,
                               const hfta_machine_limits *limits,
                               const hfta_task_time *times, int64_t steps,

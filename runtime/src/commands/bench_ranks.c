@@ -1,4 +1,4 @@
-//===- bench_ranks.c - What ranks did, and how they are linked ------------===//
+//===- bench_ranks.c - Times of ranks and links between them --------------===//
 
 #include "commands/bench_ranks.h"
 #include "commands/ranks.h"
@@ -15,11 +15,12 @@
 
 enum { SMALL = 8, LARGE = 4000000, EXCHANGES = 5, RECEIVES = 1, SENDS = 2 };
 
-/// Before each exchange: messages of a step come after tasks, not at once after
-/// each other, when threads sleep.
+/// The pause before each exchange: in a step messages follow tasks, not each
+/// other, so that threads have gone to sleep meanwhile.
 static const useconds_t pause_microseconds = 1000;
 
-/// Seconds. After more, hardly anything looks whether a message has come.
+/// The longest task to measure with, in seconds. During longer tasks threads
+/// hardly look for messages any more.
 static const double longest_task = 5e-3;
 
 static hfta_status out_of_memory(hfta_error *error) {
@@ -62,7 +63,7 @@ void hfta_rank_time_add(hfta_rank_time *self, const hfta_activity *activity) {
   }
 }
 
-/// Rank 0's side: a peer's times.
+/// Adds a peer's times, on rank 0.
 static hfta_status add_peer(hfta_communicator *communicator, int peer,
                             hfta_task_time *tasks, hfta_task_time *received,
                             uint32_t task_count, hfta_rank_measures *out,
@@ -119,7 +120,7 @@ hfta_status hfta_gather_times(hfta_communicator *communicator,
 // Links
 //===----------------------------------------------------------------------===//
 
-/// What messages between two ranks are measured with.
+/// The state of a measurement of messages between two ranks.
 typedef struct hfta_probe {
   hfta_communicator *communicator;
   hfta_device *device;
@@ -138,8 +139,8 @@ static hfta_status receive_message(void *argument, hfta_error *error) {
   return exchange(self->communicator, HFTA_TAG_LINKS, self->receive, error);
 }
 
-/// As in a step: a queue's thread gets the message, and the host learns of its
-/// end when it waits.
+/// Begins an exchange as in a step: a queue's thread sends or receives the
+/// message, and the host notices its end when it waits.
 static void begin_exchange(hfta_probe *self, bool sends, uint64_t bytes) {
   self->send.bytes = self->receive.bytes = bytes;
   hfta_host_call call = {sends ? send_message : receive_message, self, NULL};
@@ -162,7 +163,8 @@ static double find_median(double all[EXCHANGES]) {
   return all[EXCHANGES / 2];
 }
 
-/// Half of the time in which a message goes to the peer and back: the median.
+/// Measures half of the time that a message needs to the peer and back: the
+/// median of several exchanges.
 static hfta_status measure(hfta_probe *self, uint64_t bytes, double *seconds,
                            hfta_error *error) {
   bool begins = self->communicator->rank < self->send.peer;
@@ -182,7 +184,7 @@ static hfta_status measure(hfta_probe *self, uint64_t bytes, double *seconds,
   return HFTA_OK;
 }
 
-/// Seconds that a thread computes for.
+/// Computes for a number of rounds and returns the seconds that this took.
 static double compute(int64_t rounds) {
   volatile double sum = 0.0;
   hfta_computing_begin();
@@ -194,8 +196,8 @@ static double compute(int64_t rounds) {
   return seconds;
 }
 
-/// How much longer it computes while a message is awaited, which threads look
-/// after that may have no processor of their own.
+/// Measures how much slower a thread computes while a message is awaited: other
+/// threads look for the message, and may share the processor.
 static hfta_status measure_slowdown(hfta_probe *self, double *slowdown,
                                     hfta_error *error) {
   double alone[EXCHANGES], beside[EXCHANGES];
@@ -216,10 +218,10 @@ static hfta_status measure_slowdown(hfta_probe *self, double *slowdown,
 }
 
 double hfta_link_rate(double small, double large, uint64_t bytes) {
-  // Where ranks share processors both may be the time until a rank has one
-  // again, and their difference anything.
+  // Where ranks share processors, both times may be the wait for a processor,
+  // and their difference is meaningless.
   double rest = large >= 2.0 * small ? large - small : large;
-  // No less than what a clock can tell.
+  // The least time is what a clock can measure.
   return (double)bytes / fmax(rest, 1e-9);
 }
 
@@ -239,8 +241,8 @@ static hfta_status measure_link(hfta_probe *self, int peer, hfta_link *out,
   return status;
 }
 
-/// The pair of `first` and `second`, while the others wait; rank 0 learns of
-/// it.
+/// Measures the link between `first` and `second`, while other ranks wait, and
+/// sends the result to rank 0.
 static hfta_status measure_pair(hfta_probe *self, int first, int second,
                                 hfta_link *links, hfta_error *error) {
   hfta_communicator *communicator = self->communicator;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Doesn't return.
+/// Reports an error of this rank and ends all ranks; doesn't return.
 static void report_of_rank(const hfta_invocation *invocation,
                            hfta_status status, const char *message) {
   hfta_communicator *communicator = invocation->ranks->communicator;
@@ -68,7 +68,8 @@ int hfta_report_usage(const hfta_invocation *invocation, const char *format,
 // Help
 //===----------------------------------------------------------------------===//
 
-/// What can't work isn't there. Several jobs have what one of them has.
+/// Whether the help lists an option: it hides options that can't apply. Several
+/// jobs have the options that one of them has.
 static bool is_offered(const hfta_invocation *invocation,
                        const hfta_option *option) {
   if (option->is_of_seats && !hfta_takes_seats(invocation))
@@ -243,7 +244,7 @@ int hfta_check_trace(const hfta_invocation *invocation, const char *path,
 // Instances
 //===----------------------------------------------------------------------===//
 
-/// The folder, or the nearest above it that is there; "" for the working
+/// Finds the folder, or its nearest parent that exists; "" for the working
 /// folder.
 static hfta_status find_folder(hfta_path *out, const char *path,
                                hfta_error *error) {
@@ -258,7 +259,8 @@ static hfta_status find_folder(hfta_path *out, const char *path,
   return status;
 }
 
-/// Where the program spills; NULL in `*out`: where it says itself.
+/// Finds the folder to which the program spills; `*out` is NULL where the
+/// program itself names one.
 static hfta_status find_spill(const hfta_program *program,
                               const hfta_spill_arguments *spill,
                               hfta_path *path, const char **out,
@@ -288,7 +290,8 @@ int hfta_open_instance(const hfta_invocation *invocation,
   if (kind && kind->takes_file && strcmp(invocation->command, "bench") != 0)
     return hfta_report_usage(
         invocation, "device '%s' runs no tasks: it is for 'bench'", kind->kind);
-  // A command that runs on several ranks gives their communicator.
+  // A command that runs on several ranks passes their communicator in the
+  // workload.
   hfta_status status = find_spill(program, spill, &path, &directory, &error);
   if (status != HFTA_OK)
     return hfta_report(invocation, status, error.message);
@@ -331,7 +334,8 @@ static int compare_copies(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 
-/// Reads up to `most` numbers below `most`; how many there were, or -1.
+/// Reads up to `most` numbers that are below `most`; returns how many there
+/// were, or -1.
 static int64_t read_copies(const char *text, int32_t *copies, int64_t most) {
   int64_t count = 0;
   for (;;) {

@@ -10,57 +10,60 @@
 
 enum { HFTA_MAX_LIST = 64, HFTA_MAX_OPTIONS = 32 };
 
-/// How this process stands to the others that a launcher has started.
+/// The relation of this process to the other ranks that a launcher has started.
 typedef struct hfta_rank_state {
-  hfta_communicator *communicator; ///< NULL: not looked for
+  hfta_communicator *communicator; ///< NULL: the ranks haven't connected
   double timeout;                  ///< seconds without progress; 0: the default
-  bool is_silent; ///< another one says what is wrong with the arguments
+  bool is_silent; ///< another rank reports errors in the arguments
 } hfta_rank_state;
 
-/// What a command is called with.
+/// The context of a command.
 typedef struct hfta_invocation {
-  const hfta_program *const *programs; ///< all of the binary's, one a job
+  const hfta_program *const *programs; ///< all programs of the binary, one per
+                                       ///< job
   int64_t program_count;
-  const hfta_program *program; ///< the job's at hand; the first one before
-  const char *job; ///< its name, where there are several; NULL: none was named
-  bool tells_job;  ///< messages say which job they are about
-  const char *job_help; ///< what `--job` does for the command
+  const hfta_program *program; ///< the current job's; at first the first one
+  const char *job; ///< name of the current one of several jobs; NULL: none was
+                   ///< named
+  bool tells_job;  ///< messages name the job that they are about
+  const char *job_help; ///< help text of `--job` for the command
   const char *binary;   ///< the last part of argv[0]
   const char *command;  ///< "train"
-  int argc;             ///< of what follows the command
+  int argc;             ///< number of arguments after the command
   char **argv;
   hfta_rank_state *ranks;
-  struct hfta_screen *screen; ///< where other jobs show progress meanwhile;
-                              ///< NULL: nobody does
+  struct hfta_screen *screen; ///< the screen on which simultaneous jobs show
+                              ///< progress; NULL: there is none
 } hfta_invocation;
 
-/// Values of an option that may be given several times.
+/// The values of an option that may be given several times.
 typedef struct hfta_list {
   const char *values[HFTA_MAX_LIST];
   int count;
 } hfta_list;
 
-/// One option and where its value goes: exactly one of the pointers is set.
+/// One option and the place for its value: exactly one of the pointers is set.
 typedef struct hfta_option {
   const char *name;     ///< "--epochs"
   const char *argument; ///< "N"; NULL: a switch
   const char *help;     ///< lines after the first are indented like it
   bool *flag;
   const char **text;
-  int64_t *integer; ///< from `minimum` to `maximum`
+  int64_t *integer; ///< must be from `minimum` to `maximum`
   hfta_list *list;
   int64_t minimum;
   int64_t maximum;
   bool required;
-  bool spills;      ///< only of programs that need a store
-  bool is_of_seats; ///< only where hfta_takes_seats
+  bool spills;      ///< applies only to programs that need a store
+  bool is_of_seats; ///< applies only if hfta_takes_seats
 } hfta_option;
 
-/// Where a program that spills does so.
+/// The options about the store of a program that spills.
 typedef struct hfta_spill_arguments {
   const char *directory;
   int64_t io_threads;
-  const char *checkpoint; ///< folder whose disk serves where nobody names one
+  const char *checkpoint; ///< folder whose disk is used if no directory is
+                          ///< given
 } hfta_spill_arguments;
 
 /// Options of the commands that make an instance.
@@ -89,7 +92,8 @@ typedef struct hfta_spill_arguments {
    .minimum = 1,                                                               \
    .maximum = HFTA_STORE_THREADS,                                              \
    .spills = true}
-/// What the program was compiled for, of `invocation`.
+/// The option for the device, described by the kind that the program of
+/// `invocation` was compiled for.
 #define HFTA_OPTION_DEVICE(target)                                             \
   {.name = "--device",                                                         \
    .argument = "DEVICE",                                                       \
@@ -130,7 +134,7 @@ typedef struct hfta_spill_arguments {
    .help = "run these copies alone, by number; the others keep their state",   \
    .text = (target)}
 
-/// Reads the options. `summary` and the table make the text of --help. Returns
+/// Reads the options. `summary` and the table are the text of --help. Returns
 /// -1 if the command goes on, else the exit code.
 int hfta_parse_options(const hfta_invocation *invocation, const char *summary,
                        const hfta_option *options, size_t count);
@@ -138,30 +142,30 @@ int hfta_parse_options(const hfta_invocation *invocation, const char *summary,
 /// Whether the arguments ask for the command's help.
 bool hfta_asks_for_help(const hfta_invocation *invocation);
 
-/// Whether `--trace-steps` has the `--trace` that it needs. Returns -1, or the
-/// exit code after a message.
+/// Checks that `--trace-steps` comes with `--trace`. Returns -1, or the exit
+/// code after a message.
 int hfta_check_trace(const hfta_invocation *invocation, const char *path,
                      int64_t steps);
 
-/// Has the copies run that `--only` lists, in any order; NULL: all. Returns -1,
-/// or the exit code after a message.
+/// Makes the instance run only the copies that `--only` lists, in any order;
+/// NULL: all. Returns -1, or the exit code after a message.
 int hfta_choose_copies(const hfta_invocation *invocation, const char *only,
                        hfta_instance *instance);
 
-/// Prints "BINARY: error: MESSAGE" and returns the status as an exit code. One
-/// of several ranks says which it is, and ends all of them.
+/// Prints "BINARY: error: MESSAGE" and returns the status as an exit code. With
+/// several ranks the message names the rank, and all ranks end.
 int hfta_report(const hfta_invocation *invocation, hfta_status status,
                 const char *message);
 
-/// The same for a standard output that can't be written; errno says why.
+/// Reports that standard output can't be written; errno gives the reason.
 int hfta_report_output(const hfta_invocation *invocation);
 
-/// The same for wrong usage, with a hint to --help.
+/// Reports wrong usage, with a hint to --help.
 int hfta_report_usage(const hfta_invocation *invocation, const char *format,
                       ...) HFTA_PRINTF(2, 3);
 
 /// Makes an instance for a workload and loads a checkpoint if `checkpoint`
-/// isn't NULL. Returns -1 on success, else the exit code, everything reported.
+/// isn't NULL. Returns -1 on success, else the exit code, after a report.
 int hfta_open_instance(const hfta_invocation *invocation,
                        const hfta_workload *workload, int64_t threads,
                        const char *device, const char *checkpoint,
@@ -174,38 +178,38 @@ int hfta_command_run(const hfta_invocation *invocation);
 int hfta_command_info(const hfta_invocation *invocation);
 int hfta_command_bench(const hfta_invocation *invocation);
 
-/// The JSON form of `info`.
+/// Writes the JSON form of `info`.
 hfta_status hfta_write_info_json(const hfta_program *program, int threads,
                                  FILE *file, hfta_error *error);
 
-/// Values in parameters that are trained and that aren't.
+/// The number of values in trained and in frozen parameters.
 typedef struct hfta_parameter_count {
   int64_t trained;
   int64_t frozen;
 } hfta_parameter_count;
 
-/// Of copy `copy`, what it shares with others included; copies of different
-/// models may have different numbers.
+/// Counts the parameters of copy `copy`, including shared ones; copies of
+/// different models may have different numbers.
 hfta_parameter_count hfta_count_parameters(const hfta_program *program,
                                            int64_t copy);
-/// Of the array, what is shared counted once.
+/// Counts the parameters of all copies; shared ones count once.
 hfta_parameter_count hfta_count_all_parameters(const hfta_program *program);
 
-/// Why a parameter is trained or not.
+/// The words for the reason why a parameter is trained or not.
 typedef struct hfta_training_rule_words {
   const char *word; ///< for machines
-  const char *text; ///< what follows "trained: " or "frozen: "
+  const char *text; ///< text after "trained: " or "frozen: "
 } hfta_training_rule_words;
 
 hfta_training_rule_words hfta_describe_training_rule(uint32_t rule);
 
-/// Whether a tensor is a weight: of the model, not of the optimizer.
+/// Whether a tensor is a weight of the model, not state of the optimizer.
 bool hfta_tensor_is_parameter(const hfta_program *program, uint32_t index);
 
-/// Whether a tensor is a preconditioner's.
+/// Whether a tensor belongs to a preconditioner.
 bool hfta_tensor_is_curvature(const hfta_program *program, uint32_t index);
 
-/// "parameters", "saved" ...
+/// Returns a role's name: "parameters", "saved" ...
 const char *hfta_segment_role_name(uint32_t role);
 
 #endif // HFTA_SRC_COMMANDS_COMMAND_H

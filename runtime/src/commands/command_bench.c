@@ -19,8 +19,8 @@
 static const double MEBIBYTE = 1 << 20;
 enum { LEAST_WARM_UP = 2, DEFAULT_STEPS = 50, LEAST_COPIED = 16 << 20 };
 
-/// Fills a tensor that stands for data: reals in [0, 1), bytes of any value,
-/// zeros where integers may be labels or indices.
+/// Fills a tensor with substitutes for data: reals in [0, 1), bytes of any
+/// value, zeros for integers, which may be labels or indices.
 static void fill(void *data, uint64_t bytes, uint32_t type, uint32_t rank,
                  uint32_t key) {
   memset(data, 0, bytes);
@@ -43,26 +43,27 @@ static void fill(void *data, uint64_t bytes, uint32_t type, uint32_t rank,
   }
 }
 
-/// What one step is fed with: a batch of each field, or for an inference
-/// program a tensor of each input.
+/// The state of a measurement. `inputs` is what each step gets: a batch of each
+/// field, or for an inference program a tensor of each input.
 typedef struct bench {
   hfta_instance *instance;
   hfta_communicator *communicator;
   const hfta_program *program;
   bool trains;
   int64_t copies_at_once;
-  hfta_trace *trace; ///< of the steps that are run; NULL: none
+  hfta_trace *trace; ///< trace of the steps that run; NULL: none
   uint32_t count;
   void **inputs;
-  double *losses;        ///< of a window's steps; NULL: it takes none
-  hfta_task_time *times; ///< one a task
+  double *losses;        ///< losses of a window's steps; NULL: the program
+                         ///< takes no windows
+  hfta_task_time *times; ///< one per task
   hfta_rank_time rank_time;
-  hfta_rank_measures measures; ///< of all ranks
-  bool phases;                 ///< prints them
+  hfta_rank_measures measures; ///< measures of all ranks
+  bool phases;                 ///< whether to print them
   bool json;
-  bool no_overlap;            ///< of tasks and transfers
-  hfta_store_traffic traffic; ///< of the steps that are timed
-  hfta_store_rates store;     ///< with phases; zeros: unknown
+  bool no_overlap;            ///< whether tasks and transfers may not overlap
+  hfta_store_traffic traffic; ///< traffic of the timed steps
+  hfta_store_rates store;     ///< if phases are measured; zeros: unknown
   hfta_machine_limits limits;
 } bench;
 
@@ -94,7 +95,7 @@ static hfta_status make_inputs(bench *self) {
   return HFTA_OK;
 }
 
-/// The same batch for each step.
+/// Provides the same batch for each step.
 static hfta_status take(void *argument, int64_t step,
                         const void *const **inputs) {
   bench *self = argument;
@@ -104,8 +105,8 @@ static hfta_status take(void *argument, int64_t step,
   return HFTA_OK;
 }
 
-/// As a training goes from line to line of its log. A trace tells of steps one
-/// by one.
+/// Runs steps in windows, as a training does from line to line of its log. A
+/// trace records single steps and takes no windows.
 static hfta_status run_windows(bench *self, int64_t steps) {
   hfta_status status = HFTA_OK;
   while (steps > 0 && status == HFTA_OK) {
@@ -137,14 +138,15 @@ static hfta_status run_steps(bench *self, int64_t steps) {
   return status;
 }
 
-/// Of a rank, with as many threads as this one.
+/// Returns the planned peak of a rank that has as many threads as this one.
 static uint64_t peak_of(const bench *self, int rank) {
   return hfta_rank_memory(self->program, rank, self->communicator->size,
                           hfta_instance_threads(self->instance))
       .peak;
 }
 
-/// Of ranks that have different parts of a model: of the one that has the most.
+/// Prints the planned peak and, where ranks have different parts of a model,
+/// the largest one.
 static void print_peaks(const bench *self, uint64_t peak) {
   uint64_t most = peak;
   int which = 0;
@@ -243,8 +245,8 @@ static hfta_status print_text(const bench *self, int64_t steps, double seconds,
   return status;
 }
 
-/// Until it is clear how many copies at a time take the least time. The steps
-/// to be timed end the learning rates' schedule.
+/// Runs steps until the fastest number of copies at a time is settled. The
+/// learning rates' schedule ends with the steps to be timed.
 static hfta_status warm_up(bench *self, int64_t steps) {
   hfta_instance *instance = self->instance;
   const char *name =
@@ -260,7 +262,7 @@ static hfta_status warm_up(bench *self, int64_t steps) {
     if (status == HFTA_OK)
       self->copies_at_once =
           hfta_instance_copies_at_once(instance, schedule, &is_settled);
-    // All ranks go through the same steps.
+    // All ranks run the same steps.
     int64_t waits = !is_settled;
     if (status == HFTA_OK)
       status =
@@ -323,7 +325,8 @@ static hfta_status run_timed_steps(bench *self, int64_t steps,
   return status == HFTA_OK ? write_trace(self) : status;
 }
 
-/// Times of tasks and ranks, and links where a program reads them.
+/// Collects the times of tasks and ranks, and measures links where the output
+/// is for a program.
 static hfta_status measure_ranks(bench *self, int64_t steps) {
   hfta_error *error = hfta_instance_error(self->instance);
   if (!self->phases)
@@ -332,7 +335,8 @@ static hfta_status measure_ranks(bench *self, int64_t steps) {
   hfta_status status =
       hfta_gather_times(self->communicator, &self->rank_time, self->times,
                         self->program->task_count, &self->measures, error);
-  // Where the model is cut into equal stages, one for each rank.
+  // The time of a task if the model were cut into equal stages, one for each
+  // rank.
   double task_seconds = self->rank_time.busy / (double)steps /
                         (2.0 * (double)self->program->micro_batches);
   if (status == HFTA_OK && self->json)
@@ -341,7 +345,7 @@ static hfta_status measure_ranks(bench *self, int64_t steps) {
   return status;
 }
 
-/// All ranks go through the same steps, and measure the same.
+/// Checks that all ranks run the same steps and measure the same.
 static hfta_status compare_options(bench *self, const hfta_trace_options *trace,
                                    int64_t steps) {
   hfta_error *error = hfta_instance_error(self->instance);
@@ -395,10 +399,11 @@ static hfta_status measure(bench *self, const hfta_trace_options *trace,
   return print_text(self, steps, seconds, rate, peak, error);
 }
 
-/// Before there is an instance, and with no more memory than it is to have.
+/// Measures the limits of the machine, before an instance is created, with no
+/// more memory than the instance will have.
 static hfta_status measure_limits(bench *self, int64_t threads,
                                   hfta_error *error) {
-  // Those of a GPU nobody measures here.
+  // Those of a GPU aren't measured.
   if (self->program->images)
     return HFTA_OK;
   int count = hfta_program_threads(self->program, threads);
@@ -470,7 +475,7 @@ static int run(const hfta_invocation *invocation, bench *self,
                const bench_arguments *arguments) {
   hfta_workload workload = hfta_workload_of_all(invocation->program);
   hfta_rank_arguments ranks = arguments->ranks;
-  // Each of several ranks times a program for one by itself.
+  // Each of several ranks times a program for one rank on its own.
   if (invocation->program->workers == 1 && !ranks.ranks)
     ranks.ranks = "1";
   int code = hfta_join_ranks(invocation, &ranks);

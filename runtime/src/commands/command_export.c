@@ -6,16 +6,16 @@
 
 #include <stdlib.h>
 
-/// A copy's exported tensors, in the table's order.
+/// The exported tensors of a copy, in the table's order.
 typedef struct exported {
   hfta_instance *instance;
   int64_t copy;
   hfta_tensor_view *views;
-  uint32_t *tensors; ///< of each view
+  uint32_t *tensors; ///< the tensor of each view
   size_t count;
 } exported;
 
-/// What is spilled has no data in memory.
+/// Reads bytes of a spilled tensor, which has no data in memory.
 static hfta_status read_tensor(void *argument, size_t index, uint64_t offset,
                                void *to, uint64_t bytes, hfta_error *error) {
   const exported *self = argument;
@@ -50,7 +50,7 @@ static hfta_status collect(exported *self) {
   return status;
 }
 
-/// Whether the file may be written, before the work.
+/// Checks that the file may be written, before any work is done.
 static hfta_status check_output(const char *path, const char *checkpoint,
                                 hfta_error *error) {
   hfta_status status = hfta_refuse_to_replace_program(path, error);
@@ -118,9 +118,9 @@ int hfta_command_export(const hfta_invocation *invocation) {
   hfta_status status = check_output(path, checkpoint, &error);
   if (status != HFTA_OK)
     return hfta_report(invocation, status, error.message);
-  // No task but `init` runs.
+  // Only the tasks of `initialize` run.
   hfta_workload workload = hfta_workload_of(NULL, copy, 1);
-  // Not even that where it would need a GPU.
+  // Even those don't run where they would need a GPU.
   workload.is_loaded = checkpoint && invocation->program->images;
   hfta_instance *instance = NULL;
   spill.checkpoint = checkpoint;

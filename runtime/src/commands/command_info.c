@@ -130,7 +130,7 @@ static void print_tensors(const hfta_program *program, bool trained) {
   }
 }
 
-/// "LABEL: 5 a copy", or "LABEL: 5 to 7 a copy" where models differ.
+/// Prints "LABEL: 5 a copy", or "LABEL: 5 to 7 a copy" where models differ.
 static void print_range(const char *label, const int64_t range[2]) {
   if (range[0] == range[1])
     printf("%s: %lld a copy", label, (long long)range[0]);
@@ -172,7 +172,7 @@ bool hfta_tensor_is_curvature(const hfta_program *program, uint32_t index) {
   return program->segments[tensor->segment].role == HFTA_SEGMENT_CURVATURE;
 }
 
-/// What a preconditioner keeps, as checkpoints have it.
+/// Prints the tensors that a preconditioner keeps, as checkpoints hold them.
 static void print_curvature(const hfta_program *program) {
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < program->tensor_count; ++i)
@@ -195,7 +195,7 @@ static void print_memory(const hfta_program *program, int threads) {
   const struct {
     const char *name;
     uint64_t bytes;
-    bool is_rare; // not shown where there is none
+    bool is_rare; // not shown if it is 0
   } lines[] = {{"parameters", plan.parameters, false},
                {"gradients", plan.gradients, false},
                {"optimizer state", plan.optimizer_state, false},
@@ -223,7 +223,8 @@ static void print_memory(const hfta_program *program, int threads) {
          (unsigned long long)plan.constants);
 }
 
-/// What a GPU needs, where it has no room for all copies, too.
+/// Prints the memory that a GPU needs, also for the case that it has no room
+/// for all copies.
 static void print_device(const hfta_program *program) {
   if (!program->images)
     return;
@@ -240,7 +241,8 @@ static void print_device(const hfta_program *program) {
            (unsigned long long)needs.waiting_copy);
 }
 
-/// Where the workers of each stage are in the order in which ranks get them.
+/// Prints the places of each stage's workers in the order in which ranks get
+/// them.
 static void print_places(const hfta_program *program) {
   if (!program->worker_places)
     return;
@@ -258,7 +260,8 @@ static void print_places(const hfta_program *program) {
   }
 }
 
-/// Where there are several: what a worker of each needs on a rank of its own.
+/// Prints, if there are several stages, the memory that a worker of each needs
+/// on a rank of its own.
 static void print_stages(const hfta_program *program, int threads) {
   if (program->stage_count == 1)
     return;
@@ -292,8 +295,8 @@ static void print_tables(const hfta_program *program, int threads) {
   }
 }
 
-/// Everything of one program, or its schedules. `given`: the threads that were
-/// asked for.
+/// Prints everything about one program, or its schedules. `given` is the number
+/// of threads in the arguments.
 static int tell(const hfta_invocation *invocation, int64_t given, bool json,
                 bool schedule) {
   const hfta_program *program = invocation->program;

@@ -1,8 +1,9 @@
 //===- command_run.c - run ------------------------------------------------===//
 //
-// Arrays that have the inputs' very shapes are applied once, and give outputs
-// of the very shapes. Arrays of any other, common number of samples are applied
-// a micro-batch at a time, the last one padded, and outputs have as many.
+// Arrays that have exactly the inputs' shapes are applied once, and the outputs
+// have exactly their shapes too. Arrays with any other, common number of
+// samples are applied in micro-batches, the last one padded, and the outputs
+// have that number of samples.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,11 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The array of an input.
+/// The array for an input.
 typedef struct array {
   hfta_npy npy;
   hfta_watch watch;
-  const char *path; ///< NULL until it is open
+  const char *path; ///< NULL until the array is open
   hfta_error *error;
 } array;
 
@@ -28,28 +29,29 @@ typedef struct runner {
   const hfta_program *program;
   hfta_error *error;
   int64_t copy;
-  int64_t samples;         ///< -1: the program's own shapes
-  const char *checkpoint;  ///< where the weights are, or NULL
-  array *arrays;           ///< one an input
-  void **inputs;           ///< one input tensor each
+  int64_t samples;         ///< -1: arrays have the program's own shapes
+  const char *checkpoint;  ///< folder of the weights, or NULL
+  array *arrays;           ///< one per input
+  void **inputs;           ///< one tensor per input
   const hfta_port **ports; ///< the copy's outputs
   uint32_t port_count;
-  void **outputs; ///< all samples of each of them
+  void **outputs; ///< for each output all samples
 } runner;
 
 //===----------------------------------------------------------------------===//
 // Inputs
 //===----------------------------------------------------------------------===//
 
-/// What follows NAME= in the text, or NULL. The name may hold a '='.
+/// Returns the text after NAME=, or NULL. The name may contain a '='.
 static const char *after_name(const char *text, const char *name) {
   size_t length = strlen(name);
   bool same = strncmp(text, name, length) == 0 && text[length] == '=';
   return same ? text + length + 1 : NULL;
 }
 
-/// Inputs have two names, the model's own and that of the data field which the
-/// job feeds them with. What may be both is the model's.
+/// Finds an input by one of its two names: the model's own, and that of the
+/// data field with which the job feeds it. If a name may be either, it is the
+/// model's.
 static uint32_t find_input(const hfta_program *program, const char *text,
                            const char **out_path) {
   for (uint32_t i = 0; i < program->input_count; ++i)
@@ -143,7 +145,7 @@ static bool same_shape(const int64_t *left, uint32_t left_rank,
           memcmp(left, right, left_rank * sizeof(*left)) == 0);
 }
 
-/// Whether two shapes differ in axes of length 1 only.
+/// Whether two shapes are equal except for axes of length 1.
 static bool fits(const int64_t *left, uint32_t left_rank, const int64_t *right,
                  uint32_t right_rank) {
   uint32_t i = 0, j = 0;
@@ -202,7 +204,7 @@ static hfta_status check_samples(runner *self, uint32_t index) {
   return HFTA_OK;
 }
 
-/// Finds out how many samples there are.
+/// Finds the number of samples.
 static hfta_status check_shapes(runner *self) {
   const hfta_program *program = self->program;
   bool exact = true;
@@ -233,13 +235,13 @@ static hfta_status check_shapes(runner *self) {
 
 typedef struct filling {
   const runner *runner;
-  uint32_t index; ///< of the input
+  uint32_t index; ///< number of the input
   int64_t begin;
   int64_t size;
 } filling;
 
-/// Copies `size` samples into an input tensor, the last one repeated to its
-/// end. One sample is all of the tensor if shapes are the program's own.
+/// Copies `size` samples into an input tensor, whose end repeats the last one.
+/// If shapes are the program's own, one sample is the whole tensor.
 static hfta_status fill_input(void *argument) {
   const filling *filling = argument;
   const runner *self = filling->runner;
@@ -293,7 +295,8 @@ static hfta_status allocate(runner *self) {
   return HFTA_OK;
 }
 
-/// Runs samples begin .. begin + size - 1 and keeps those that are real.
+/// Runs samples begin .. begin + size - 1 and keeps their outputs, without
+/// those of padding.
 static hfta_status run_chunk(runner *self, int64_t begin, int64_t size) {
   const hfta_program *program = self->program;
   hfta_status status = HFTA_OK;
@@ -347,7 +350,7 @@ static hfta_status output_path(const runner *self, const char *folder,
   return hfta_path_format(out, self->error, "%s/%s.npy", folder, name);
 }
 
-/// Whether the outputs may be written, before the work.
+/// Checks that the outputs may be written, before any work is done.
 static hfta_status check_outputs(const runner *self, const char *folder) {
   hfta_status status = HFTA_OK;
   for (uint32_t i = 0; i < self->port_count && status == HFTA_OK; ++i) {

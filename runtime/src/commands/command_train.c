@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/// Options that exclude or need each other.
+/// Checks options that exclude or need each other.
 static int check(const hfta_invocation *invocation,
                  const hfta_train_arguments *arguments) {
   const hfta_train_options *train = &arguments->options;
@@ -45,7 +45,7 @@ static int check(const hfta_invocation *invocation,
   return hfta_check_trace(invocation, train->trace_path, train->trace_steps);
 }
 
-/// What is of one job alone.
+/// Checks options that apply to a single job only.
 static int check_jobs(const hfta_invocation *invocation,
                       const hfta_train_arguments *arguments, bool is_alone) {
   bool traces = arguments->options.trace_path && arguments->seats == 0;
@@ -60,7 +60,7 @@ static int check_jobs(const hfta_invocation *invocation,
              : -1;
 }
 
-/// What all jobs write to replaces no file that one of them reads.
+/// Checks that an output of all jobs replaces no file that one of them reads.
 static hfta_status check_output(const hfta_invocation *invocation,
                                 const hfta_train_options *train,
                                 const char *path, hfta_error *error) {
@@ -81,7 +81,7 @@ static hfta_status check_output(const hfta_invocation *invocation,
   return status;
 }
 
-/// Files that are written replace nothing that is read, nor each other.
+/// Checks that outputs replace no inputs, nor each other.
 static int check_outputs(const hfta_invocation *invocation,
                          const hfta_train_arguments *arguments) {
   const hfta_train_options *train = &arguments->options;
@@ -194,8 +194,9 @@ static int parse(const hfta_invocation *invocation, hfta_train_arguments *out) {
   return code >= 0 ? code : check(invocation, out);
 }
 
-/// One job after the other. Who fails doesn't keep the others; the exit code is
-/// the first failure's, or that of the signal which has ended it all.
+/// Trains one job after the other. A failure doesn't stop the others; the exit
+/// code is the first failure's, or that of the signal that has stopped them
+/// all.
 static int train_jobs(const hfta_invocation *invocation,
                       const hfta_train_arguments *arguments) {
   const hfta_interrupt *interrupt = arguments->options.should_stop_argument;
@@ -215,7 +216,7 @@ static int train_jobs(const hfta_invocation *invocation,
   return code >= 128 ? code : failure;
 }
 
-/// All jobs, of which one log has the lines.
+/// Trains all jobs, which write to one log.
 static int train_all(const hfta_invocation *invocation,
                      hfta_train_arguments *arguments) {
   hfta_train_options *options = &arguments->options;
@@ -257,7 +258,7 @@ int hfta_command_train(const hfta_invocation *invocation) {
     code = check_outputs(invocation, &arguments);
   if (code >= 0)
     return code;
-  // MPI starts threads that must not take signals meant for ours.
+  // MPI starts threads, which must not receive the signals for this one.
   hfta_interrupt interrupt;
   hfta_interrupt_begin(&interrupt, invocation->binary, !is_alone);
   arguments.options.progress = !arguments.no_progress;

@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// What there is to tell.
+/// The contents of the list.
 typedef struct listing {
   const hfta_invocation *invocation;
-  int64_t threads;         ///< given; 0: each program's own
-  hfta_expected_job *jobs; ///< one a program
+  int64_t threads;         ///< from the arguments; 0: each program's own
+  hfta_expected_job *jobs; ///< one per program
   bool has_seats, is_forecast;
-  hfta_seats seats; ///< where it has them, as the rest
+  hfta_seats seats; ///< valid, as the members below, if seats were given
   hfta_fleet_memory memory;
   hfta_forecast forecast; ///< if one can be made
 } listing;
@@ -26,8 +26,8 @@ typedef struct listing {
 // Jobs
 //===----------------------------------------------------------------------===//
 
-/// By the job's own clauses; -1 where there are none, or where it takes data
-/// that aren't there.
+/// Returns the number of steps by the job's own clauses; -1 if there are none,
+/// or if it depends on data that don't exist.
 static int64_t find_steps(const hfta_program *program, const char *root) {
   if (!hfta_program_trains(program) || program->steps > 0)
     return program->steps;
@@ -51,7 +51,7 @@ static hfta_expected_job expect(const hfta_program *program, const char *root) {
                              .groups = hfta_program_group_count(program)};
 }
 
-/// As the program says alone, or at a seat.
+/// Returns the peak memory, as the program plans it alone, or at a seat.
 static uint64_t find_peak(const listing *self, const hfta_program *program) {
   int64_t threads = self->has_seats
                         ? self->seats.options.threads
@@ -59,7 +59,7 @@ static uint64_t find_peak(const listing *self, const hfta_program *program) {
   return hfta_program_memory(program, (int)threads).peak;
 }
 
-/// Steps after which it may lose its seat.
+/// Returns the steps after which the job may lose its seat.
 static double find_unit(const hfta_expected_job *job) {
   double steps = ceil(HFTA_UNIT_SECONDS / job->step_seconds);
   return steps > 1.0 ? steps : 1.0;
@@ -187,7 +187,7 @@ static hfta_status write_json(const listing *self, hfta_error *error) {
 }
 
 //===----------------------------------------------------------------------===//
-// All of it
+// The whole list
 //===----------------------------------------------------------------------===//
 
 static hfta_status check_programs(const hfta_invocation *invocation,

@@ -5,9 +5,10 @@
 
 #include "commands/seats.h"
 
-/// A line a job, and, where seats are given, what training at these needs and
-/// how long it may take. Jobs' data, below `data_root` (NULL: here), tell how
-/// long epochs are; what isn't there is passed over. Returns the exit code.
+/// Prints one line per job and, if seats are given, the memory that training at
+/// these needs and how long it may take. The jobs' data, below `data_root`
+/// (NULL: here), determine how long epochs are; missing files are skipped.
+/// Returns the exit code.
 int hfta_list_jobs(const hfta_invocation *invocation,
                    const hfta_seat_arguments *arguments, const char *data_root,
                    bool json);

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/// A setting that is the same for all copies.
+/// Writes a setting that is the same for all copies.
 static void put_setting(hfta_json_writer *writer, const hfta_setting *setting) {
   if (setting->type == HFTA_SETTING_INTEGER)
     hfta_json_put_integer(writer, setting->name, setting->value);
@@ -26,7 +26,7 @@ static void put_setting(hfta_json_writer *writer, const hfta_setting *setting) {
   }
 }
 
-/// One of which each copy has its own.
+/// Writes a copy's own value of a setting.
 static void put_setting_of_copy(hfta_json_writer *writer,
                                 const hfta_setting *setting, int64_t copy) {
   if (!setting->values)
@@ -130,7 +130,7 @@ static void put_parameters(hfta_json_writer *writer,
   hfta_json_end_object(writer);
 }
 
-/// What a preconditioner keeps, as checkpoints have it.
+/// Writes the tensors that a preconditioner keeps, as checkpoints hold them.
 static void put_curvature(hfta_json_writer *writer,
                           const hfta_program *program) {
   hfta_json_key(writer, "curvature");
@@ -186,7 +186,8 @@ static void put_memory(hfta_json_writer *writer, const hfta_program *program,
   hfta_json_put_unsigned(writer, "peak_bytes", plan.peak);
 }
 
-/// Of a stage's workers, where they aren't their numbers.
+/// Writes the places of a stage's workers, if these aren't the workers'
+/// numbers.
 static void put_places(hfta_json_writer *writer, const hfta_program *program,
                        int32_t stage) {
   if (!program->worker_places)
@@ -241,7 +242,7 @@ static void put_segments(hfta_json_writer *writer, const hfta_program *program,
   hfta_json_end_array(writer);
 }
 
-/// Of a program for a GPU.
+/// Writes the needs of a program for a GPU.
 static void put_device(hfta_json_writer *writer, const hfta_program *program) {
   if (!program->images)
     return;

@@ -14,7 +14,7 @@ hfta_job_names hfta_name_jobs(const hfta_invocation *invocation) {
   for (int64_t i = 0; i < invocation->program_count; ++i) {
     const char *name = invocation->programs[i]->name;
     const char *comma = i > 0 ? ", " : "";
-    // The dots and a comma have room behind each name.
+    // Leaves room for a comma and the dots after each name.
     if (length + strlen(name) + 12 > size) {
       snprintf(names.text + length, size - length, "%s...", comma);
       break;

@@ -1,4 +1,4 @@
-//===- machine_limits.c - What the processor can do at most ---------------===//
+//===- machine_limits.c - Limits of the processor -------------------------===//
 
 #include "commands/machine_limits.h"
 
@@ -14,7 +14,7 @@ enum { ROUNDS = 5, STEPS = 1 << 20, COPIED_BYTES = 32 << 20, LINE_BYTES = 64 };
 // Multiply-adds
 //===----------------------------------------------------------------------===//
 
-/// Twelve sums at once hide the latency of two units.
+/// Twelve independent sums hide the latency of two units.
 #define FOR_EACH_SUM(DO)                                                       \
   DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
 
@@ -39,7 +39,7 @@ DEFINE_MULTIPLY_ADD(multiply_add_512, "avx512f", 64)
 DEFINE_MULTIPLY_ADD(multiply_add_256, "avx2,fma", 32)
 #endif
 
-/// Plain C, where nothing better is known.
+/// Plain C, for processors without a faster version.
 static void multiply_add_scalar(int64_t steps) {
   volatile float sink;
   float sums[SUMS] = {0};
@@ -76,10 +76,10 @@ static void run_multiply_add(void *argument, int64_t begin, int64_t end,
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// For each thread a block, and as much that it is copied to.
+/// For each thread a block, and a second one to which it is copied.
 typedef struct blocks {
   char *memory;
-  uint64_t bytes; ///< of one
+  uint64_t bytes; ///< size of one block
 } blocks;
 
 static void run_copy(void *argument, int64_t begin, int64_t end, int thread) {
@@ -91,7 +91,7 @@ static void run_copy(void *argument, int64_t begin, int64_t end, int thread) {
   }
 }
 
-/// The shortest of several runs on all threads, in seconds.
+/// Returns the shortest of several runs on all threads, in seconds.
 static double measure(hfta_pool *pool, int threads,
                       hfta_range_function function, void *argument) {
   double best = 0;
@@ -99,7 +99,7 @@ static double measure(hfta_pool *pool, int threads,
     double begin = hfta_now();
     hfta_parallel_for(pool, threads, function, argument);
     double seconds = hfta_now() - begin;
-    // The first run brings memory in.
+    // The first run touches the memory and doesn't count.
     if (round == 1 || (round > 1 && seconds < best))
       best = seconds;
   }

@@ -19,8 +19,8 @@ typedef struct command {
   const char *summary;
   int (*run)(const hfta_invocation *invocation);
   bool (*is_possible)(const hfta_program *program); ///< NULL: it always is
-  const char *job_help; ///< what naming a job does; NULL: it must be named
-  const char *of_seats; ///< synopsis of what is of seats, or NULL
+  const char *job_help; ///< effect of naming a job; NULL: a job must be named
+  const char *of_seats; ///< synopsis of the options about seats, or NULL
 } command;
 
 static bool can_train(const hfta_program *program) {
@@ -78,7 +78,7 @@ static const command commands[] = {
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(*commands) };
 
-/// For one of the jobs at least.
+/// Whether the command is possible for at least one of the jobs.
 static bool is_possible(const command *one, const hfta_invocation *invocation) {
   bool is = !one->is_possible;
   for (int64_t i = 0; i < invocation->program_count && !is; ++i)
@@ -100,7 +100,7 @@ static void print_jobs(FILE *file, const hfta_invocation *invocation) {
             (long long)programs[i]->copies);
 }
 
-/// Only of the commands that this program can do.
+/// Prints the help of the commands that are possible for this program.
 static void print_help(FILE *file, const hfta_invocation *invocation) {
   const char *binary = invocation->binary;
   fprintf(file, "usage: %s COMMAND [options]\n\n", binary);
@@ -132,7 +132,7 @@ static void print_help(FILE *file, const hfta_invocation *invocation) {
           binary);
 }
 
-/// What was printed must have reached its reader.
+/// Checks that all output was written.
 static int flush_output(const hfta_invocation *invocation, int code) {
   errno = 0;
   if (fflush(stdout) == 0 && !ferror(stdout))
@@ -189,7 +189,7 @@ int hfta_main(const hfta_program *const *programs, int64_t count, int argc,
     print_help(stderr, &invocation);
     return HFTA_USAGE;
   }
-  // A limit on file sizes is then an error like a full disk.
+  // Exceeding a limit on file sizes is then an error like a full disk.
   signal(SIGXFSZ, SIG_IGN);
   hfta_fault_install();
   const char *name = argv[1];

@@ -139,7 +139,8 @@ static void print_replicas(const hfta_replicas *replicas) {
   printf("<%u, %u, %u>", replicas->first, replicas->count, replicas->stride);
 }
 
-/// What differs from the first device's first queue and this micro-batch.
+/// Prints the attributes that differ from the first device, its first queue and
+/// the current micro-batch.
 static void print_attributes(const hfta_command *command) {
   bool has_instances = command->kind == HFTA_COMMAND_RECORD ||
                        command->kind == HFTA_COMMAND_AWAIT ||

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-// As the dialect calls them; "?" for numbers that mean nothing.
+// Return the dialect's words; "?" for numbers without a meaning.
 const char *hfta_space_word(uint32_t space);         ///< hfta_space
 const char *hfta_repeat_kind_word(uint32_t kind);    ///< hfta_repeat_kind
 const char *hfta_due_kind_word(uint64_t kind);       ///< hfta_due_kind
@@ -15,11 +15,11 @@ const char *hfta_contents_word(uint32_t contents);   ///< hfta_contents
 const char *hfta_residency_word(uint32_t residency); ///< hfta_residency
 const char *hfta_command_word(uint32_t kind);        ///< hfta_command_kind
 
-/// Whether the commands after it belong to it.
+/// Whether the command has a body of following commands.
 bool hfta_command_has_body(const hfta_command *command);
 
-/// Prints all schedules to standard output, as `hftac --emit=scheduled` has
-/// them.
+/// Prints all schedules to standard output, in the form of `hftac
+/// --emit=scheduled`.
 void hfta_print_schedules(const hfta_program *program);
 
 #endif // HFTA_SRC_COMMANDS_PRINT_SCHEDULES_H

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/// A worker's stage, and its number there.
+/// Returns a worker's stage, and the worker's number in it.
 static int32_t find_stage(const hfta_program *program, int64_t worker,
                           int64_t *out_replica) {
   int32_t stage = 0;
@@ -24,7 +24,7 @@ hfta_rank_name hfta_name_rank(const hfta_program *program, int rank,
   hfta_rank_name out;
   hfta_ranges stages = {0}, replicas = {0};
   int64_t workers = hfta_rank_worker_count(program, ranks, rank);
-  // Of one stage the first replica stands for all.
+  // In a program of one stage the name has the rank's first replica.
   if (program->stage_count == 1)
     workers = 1;
   for (int64_t i = 0; i < workers; ++i) {
@@ -50,9 +50,9 @@ void hfta_expect_ranks(const hfta_invocation *invocation) {
   invocation->ranks->is_silent = launcher.rank > 0;
 }
 
-/// What the first rank has failed at too, it says, and its end ends the others,
-/// which takes a launcher some seconds: who is still there then speaks for
-/// itself.
+/// Makes a rank speak if the others are gone. The first rank reports an error
+/// that all ranks have, and its end ends the others, which takes a launcher
+/// some seconds: a rank that is still there after that reports for itself.
 static void speak_if_alone(const hfta_invocation *invocation) {
   const struct timespec moment = {5, 0};
   if (invocation->ranks->is_silent)

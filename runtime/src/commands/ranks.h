@@ -1,8 +1,8 @@
 //===- ranks.h - Commands that run on several ranks -------------*- C -*-===//
 //
-// mpirun starts the same command several times. Until the ranks have found each
-// other only the first one speaks; from then on hfta_report ends all of them
-// with one message.
+// mpirun starts the same command several times. Until the ranks are connected,
+// only the first one prints; from then on hfta_report ends all of them with one
+// message.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_COMMANDS_RANKS_H
@@ -35,24 +35,24 @@ typedef struct hfta_rank_arguments {
    .minimum = 1,                                                               \
    .maximum = 1000000}
 
-/// "rank 3 (stage 1, replica 0)"; where there is one stage "rank 3 (replica
-/// 3)", by the first one that it has.
+/// The name of a rank: "rank 3 (stage 1, replica 0)" or, in a program of one
+/// stage, "rank 3 (replica 3)", by its first worker.
 typedef struct hfta_rank_name {
   char text[192];
 } hfta_rank_name;
 hfta_rank_name hfta_name_rank(const hfta_program *program, int rank, int ranks);
 
-/// Before options are read: from here on the ranks' first one alone speaks.
+/// Makes only the first rank print from now on; called before options are read.
 void hfta_expect_ranks(const hfta_invocation *invocation);
 
-/// Finds the other ranks that the launcher has started, if there are and if the
-/// command is to run with them. `invocation->ranks->communicator` is then that
-/// of all of them, else this process' own. Returns -1, or the exit code after a
-/// message.
+/// Connects to the other ranks that the launcher has started, if there are any
+/// and the command may run with them. `invocation->ranks->communicator` is then
+/// that of all ranks, else this process's own. Returns -1, or the exit code
+/// after a message.
 int hfta_join_ranks(const hfta_invocation *invocation,
                     const hfta_rank_arguments *arguments);
 
-/// NULL-safe: also where hfta_join_ranks wasn't called.
+/// Closes the communicator; does nothing if hfta_join_ranks wasn't called.
 void hfta_leave_ranks(const hfta_invocation *invocation);
 
 /// Whether this process is the one that prints results.

@@ -3,7 +3,7 @@
 #include "commands/schedules_json.h"
 #include "commands/print_schedules.h"
 
-/// What a place's number counts, by name.
+/// Returns the name of the object that a place's number refers to.
 static const char *get_place_name(const hfta_program *program,
                                   const hfta_place *place) {
   switch ((hfta_space)place->space) {
@@ -37,7 +37,7 @@ static void put_queue(hfta_json_writer *writer, const hfta_command *command) {
   hfta_json_put_unsigned(writer, "queue", command->queue);
 }
 
-/// Which one FETCH, EVICT and DROP are of, and of which micro-batch.
+/// Writes the segment of FETCH, EVICT or DROP, and the micro-batch.
 static void put_segment(hfta_json_writer *writer, const hfta_program *program,
                         const hfta_command *command) {
   hfta_json_put_unsigned(writer, "segment", command->to.index);
@@ -59,7 +59,8 @@ void hfta_put_replicas(hfta_json_writer *writer, const char *key,
 static void put_commands(hfta_json_writer *writer, const hfta_program *program,
                          const hfta_command *commands, uint32_t count);
 
-/// Pairs: a case and the place of a micro-batch.
+/// Writes the pairs of a list of actions: a case and the place of a
+/// micro-batch.
 static void put_order(hfta_json_writer *writer, const hfta_action_list *order) {
   hfta_json_key(writer, "order");
   hfta_json_begin_array(writer);
@@ -72,7 +73,7 @@ static void put_order(hfta_json_writer *writer, const hfta_action_list *order) {
   hfta_json_end_array(writer);
 }
 
-/// What is left of a command after its word; its body follows it.
+/// Writes the members of a command after its word; its body follows.
 static void put_members(hfta_json_writer *writer, const hfta_program *program,
                         const hfta_command *command) {
   switch ((hfta_command_kind)command->kind) {

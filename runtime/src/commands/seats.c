@@ -1,4 +1,4 @@
-//===- seats.c - What seats several jobs get ------------------------------===//
+//===- seats.c - Seats for several jobs -----------------------------------===//
 
 #include "commands/seats.h"
 
@@ -14,7 +14,7 @@ bool hfta_takes_seats(const hfta_invocation *invocation) {
          hfta_program_group_count(invocation->program) > 1;
 }
 
-/// Returns -1, or the exit code after a message.
+/// Finds a scheduler by name. Returns -1, or the exit code after a message.
 static int choose_scheduler(const hfta_invocation *invocation, const char *name,
                             hfta_scheduler *out) {
   *out = HFTA_SCHEDULER_LRTF;
@@ -30,8 +30,9 @@ static int choose_scheduler(const hfta_invocation *invocation, const char *name,
                            name);
 }
 
-/// A seat's threads: all are shared out, but no job gets more than it plans
-/// memory for. Returns -1, or the exit code after a message.
+/// Chooses the number of threads of a seat: all threads are distributed, but no
+/// job gets more than its plan has memory for. Returns -1, or the exit code
+/// after a message.
 static int choose_threads(const hfta_invocation *invocation, int64_t threads,
                           int64_t seats, int *out) {
   if (threads > 0 && threads < seats)
@@ -57,7 +58,8 @@ static int choose_threads(const hfta_invocation *invocation, int64_t threads,
   return -1;
 }
 
-/// Workers of several stages that spill need an arena each.
+/// Refuses jobs with several stages that spill, since each worker would need
+/// its own arena.
 static int check_stages(const hfta_invocation *invocation) {
   for (int64_t i = 0; i < invocation->program_count; ++i) {
     const hfta_program *program = invocation->programs[i];
@@ -73,7 +75,7 @@ static int check_stages(const hfta_invocation *invocation) {
   return -1;
 }
 
-/// Jobs whose copies take turns are as many models as there are seats.
+/// Splits jobs whose copies take turns into as many models as there are seats.
 static hfta_status split(const hfta_invocation *invocation, int64_t seats,
                          hfta_seats *out, hfta_error *error) {
   const int64_t jobs = invocation->program_count;

@@ -14,7 +14,7 @@ enum { CELL_BYTES = 64, MAX_COLUMNS = 64 };
 typedef struct column {
   char name[CELL_BYTES];
   const double *values;
-  const bool *live; ///< of results: whether a copy has one; NULL: all have
+  const bool *live; ///< for results: whether a copy has one; NULL: all have
   enum { NUMBER, EXACT, METRIC, COPY } kind;
   int width;
 } column;
@@ -64,7 +64,7 @@ static void add_column(column *columns, int *count, const char *name,
   added->kind = kind;
 }
 
-/// What hasn't happened to any copy needs no column.
+/// Adds a column of counts, unless all copies' counts are 0.
 static void add_count(const hfta_program *program, column *columns, int *count,
                       const char *name, const double *values) {
   for (int64_t copy = 0; values && copy < program->copies; ++copy)

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// What the jobs have in common.
+/// State that the jobs share.
 typedef struct fleet {
   const hfta_invocation *invocation;
   const hfta_train_arguments *arguments;
@@ -23,16 +23,17 @@ typedef struct fleet {
   hfta_seat_trace *trace;
   struct job *jobs;
   hfta_fleet_model **models;
-  const char **names; ///< of the jobs
+  const char **names; ///< the jobs' names
   const char **model_names;
 } fleet;
 
 /// A job and its thread.
 typedef struct job {
-  hfta_invocation invocation; ///< with its own ranks, which is this one alone
+  hfta_invocation invocation; ///< with its own rank state: this process
+                              ///< alone
   hfta_rank_state ranks;
   hfta_train_arguments arguments;
-  hfta_fleet_model *const *models; ///< of its parts
+  hfta_fleet_model *const *models; ///< one for each of its parts
   int64_t part_count;
   pthread_t thread;
   bool is_started;
@@ -55,7 +56,8 @@ static void *job_main(void *argument) {
   return NULL;
 }
 
-/// One that can't be started has gone before it begins.
+/// Starts the job's thread; a job that can't be started fails and leaves the
+/// fleet.
 static void start(job *self) {
   int code = hfta_thread_start(&self->thread, job_main, self);
   self->is_started = code == 0;
@@ -71,7 +73,7 @@ static void start(job *self) {
   quit(self);
 }
 
-/// A job whose first model is number `first`.
+/// Prepares a job, whose first model is number `first`.
 static void prepare(const fleet *self, int64_t number, int64_t first) {
   job *one = &self->jobs[number];
   one->models = &self->models[first];
@@ -104,7 +106,8 @@ static void run(const fleet *self) {
       pthread_join(self->jobs[i].thread, NULL);
 }
 
-/// What the signal that has ended one has ended, it has ended whole.
+/// Returns the exit code: a signal's if it has stopped a job, else the first
+/// failure's.
 static int find_code(const job *jobs, int64_t count) {
   int failure = HFTA_OK;
   for (int64_t i = 0; i < count; ++i)
@@ -201,7 +204,8 @@ static hfta_status open_all(fleet *self, hfta_error *error) {
   return status;
 }
 
-/// What came of it all; the trace is nothing that a job would fail for.
+/// Writes the trace, the summary and the workload, and returns the exit code.
+/// No job fails because the trace can't be written, but the command does.
 static int finish(const fleet *self) {
   int code = find_code(self->jobs, self->invocation->program_count);
   hfta_error error;

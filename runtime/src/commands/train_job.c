@@ -34,7 +34,7 @@ static void print_interrupted(const hfta_invocation *invocation,
   hfta_screen_end_output(invocation->screen);
 }
 
-/// After a failure: the checkpoint that was saved nevertheless.
+/// Names the checkpoint that was saved in spite of a failure.
 static void print_saved(const hfta_invocation *invocation,
                         const hfta_train_arguments *arguments,
                         const hfta_train_result *result) {
@@ -46,8 +46,8 @@ static void print_saved(const hfta_invocation *invocation,
   hfta_screen_end_output(invocation->screen);
 }
 
-/// Who reads the results may be gone: that ends a program with SIGPIPE, unless
-/// it is ignored.
+/// Reports a failure to print the results. If their reader has gone, that ends
+/// a program with SIGPIPE, unless the signal is ignored.
 static int report_output(const hfta_invocation *invocation,
                          const hfta_train_arguments *arguments) {
   const hfta_interrupt *interrupt = arguments->options.should_stop_argument;
@@ -56,15 +56,15 @@ static int report_output(const hfta_invocation *invocation,
   return hfta_report_output(invocation);
 }
 
-/// The code of a program that a signal has ended.
+/// Returns the exit code of a program that a signal has stopped.
 static int find_signal(const hfta_train_arguments *arguments) {
   const hfta_interrupt *interrupt = arguments->options.should_stop_argument;
   int number = atomic_load(&interrupt->signal);
-  // Of several ranks some may not have got it yet.
+  // The signal may not have reached all ranks yet.
   return 128 + (number ? number : SIGUSR1);
 }
 
-/// The signal has come before the job.
+/// Reports that the signal has come before the job began.
 static int report_unbegun(const hfta_invocation *invocation,
                           const hfta_train_arguments *arguments) {
   hfta_screen_begin_output(invocation->screen);
@@ -74,7 +74,7 @@ static int report_unbegun(const hfta_invocation *invocation,
   return find_signal(arguments);
 }
 
-/// Behind its name, where there are several jobs.
+/// Prints the results; if there are several jobs, after the job's name.
 static int print_results(const hfta_invocation *invocation,
                          const hfta_train_arguments *arguments,
                          const hfta_instance *instance,
@@ -96,7 +96,7 @@ static int print_results(const hfta_invocation *invocation,
   return is_whole ? HFTA_OK : report_output(invocation, arguments);
 }
 
-/// What came of a job.
+/// Reports the outcome of a job.
 static int report(const hfta_invocation *invocation,
                   const hfta_train_arguments *arguments,
                   hfta_instance *instance, hfta_status status,
@@ -104,7 +104,7 @@ static int report(const hfta_invocation *invocation,
   int code = (int)status;
   if (status != HFTA_OK) {
     bool has_saved = result->saved && hfta_is_first_rank(invocation);
-    // One of several ranks doesn't come back from its report.
+    // With several ranks hfta_report doesn't return.
     bool is_alone = invocation->ranks->communicator->size == 1;
     if (has_saved && !is_alone)
       print_saved(invocation, arguments, result);
@@ -114,7 +114,8 @@ static int report(const hfta_invocation *invocation,
   } else if (result->interrupted) {
     if (hfta_is_first_rank(invocation))
       print_interrupted(invocation, arguments, result);
-    // The first one to leave with such a code ends the others.
+    // Waits for all ranks, since the first one to exit with such a code ends
+    // the others.
     int64_t nothing = 0;
     (void)hfta_communicator_max(invocation->ranks->communicator,
                                 "end of the training", &nothing,
@@ -126,7 +127,7 @@ static int report(const hfta_invocation *invocation,
   return code;
 }
 
-/// Shows what the job has come to, where others are shown.
+/// Shows the outcome on the screen of simultaneous jobs.
 static void finish(const hfta_invocation *invocation,
                    const hfta_train_arguments *arguments, int code,
                    int64_t steps) {
@@ -148,7 +149,7 @@ static int train(const hfta_invocation *invocation,
   return code;
 }
 
-/// An instance of all copies, or of a part of them, with initial weights.
+/// Opens an instance of all copies, or of a part of them, with initial weights.
 /// Returns -1, or the exit code after a message.
 static int open_part(const hfta_invocation *invocation,
                      const hfta_train_arguments *arguments,
@@ -168,14 +169,14 @@ static int open_part(const hfta_invocation *invocation,
   return code;
 }
 
-/// What a job trains with.
+/// The instances of a job.
 typedef struct instances {
-  hfta_instance **list; ///< the first one stands for all
+  hfta_instance **list; ///< the first one represents all
   hfta_train_part *parts;
   int64_t count;
 } instances;
 
-/// Of a job of several parts.
+/// Opens the instances of a job of several parts.
 static int open_parts(const hfta_invocation *invocation,
                       const hfta_train_arguments *arguments, instances *self) {
   int code = -1;

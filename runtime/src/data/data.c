@@ -110,8 +110,8 @@ static hfta_status run_opener(void *argument) {
   return self->opener(self->request, self->data, self->error);
 }
 
-/// What is unpacked when it is opened mustn't change meanwhile; what is mapped
-/// is watched from then on.
+/// Opens a file and watches it for changes: a file that is unpacked must not
+/// change until it is opened, a mapped file is watched from then on.
 static hfta_status open_watched(opening *self) {
   hfta_data *data = self->data;
   hfta_watch_open(self->request->path, &data->watch);

@@ -1,7 +1,8 @@
 //===- data_csv.c - Samples from comma separated numbers ------------------===//
 //
-// Two passes: the first counts lines, and refuses those that are too short to
-// hold a sample, so that what is allocated is at most eight times the file.
+// There are two passes: the first counts lines, and refuses those that are too
+// short for a sample, so that the allocated memory is at most eight times the
+// file.
 //===----------------------------------------------------------------------===//
 
 #include "data/data_source.h"
@@ -12,25 +13,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// A stretch of the file, not ended by a 0 byte.
+/// A part of the file's text, not ended by a 0 byte.
 typedef struct span {
   const char *text;
   size_t length;
 } span;
 
-/// Walks over the lines that aren't empty.
+/// Iterates over the lines that aren't empty.
 typedef struct line_reader {
   const char *at;
   const char *end;
-  uint64_t number; ///< of the last line, from 1, empty ones counted
+  uint64_t number; ///< number of the last line, from 1, with empty ones
 } line_reader;
 
 typedef struct csv_table {
   const hfta_data_request *request;
   hfta_error *error;
-  uint64_t elements; ///< of a sample
-  uint64_t columns;  ///< of a line
-  line_reader first; ///< stands before the first sample
+  uint64_t elements; ///< per sample
+  uint64_t columns;  ///< per line
+  line_reader first; ///< positioned before the first sample
 } csv_table;
 
 //===----------------------------------------------------------------------===//
@@ -62,7 +63,7 @@ static bool next_line(line_reader *reader, span *line) {
   return false;
 }
 
-/// Takes the first field off a line; false if none is left.
+/// Removes the first field from a line; false if none is left.
 static bool next_field(span *line, span *field) {
   if (!line->text)
     return false;
@@ -79,7 +80,7 @@ static bool next_field(span *line, span *field) {
   return true;
 }
 
-/// Takes the fields before the first column off; false if there are too few.
+/// Removes the fields before the first column; false if there are too few.
 static bool skip_columns(span *line, uint32_t count) {
   span field;
   for (uint32_t i = 0; i < count; ++i)
@@ -99,7 +100,7 @@ static bool is_header(span line, uint32_t column) {
 // Numbers
 //===----------------------------------------------------------------------===//
 
-/// True if a whole number stands there; 3.0 and 1e3 are whole.
+/// Parses a whole number; 3.0 and 1e3 are whole. False if it is none.
 static bool parse_whole(span field, hfta_number_kind kind, int64_t *out) {
   if (kind == HFTA_DECIMAL_INTEGER)
     return hfta_parse_i64(field.text, field.length, out);
@@ -142,7 +143,7 @@ static bool store_f32(span field, unsigned char *out) {
   return true;
 }
 
-/// f64, and the 16-bit types by way of it.
+/// Stores a field as f64, or as a 16-bit type converted from f64.
 static bool store_f64(span field, hfta_element_type type, unsigned char *out) {
   double value;
   if (!hfta_parse_f64(field.text, field.length, &value))
@@ -160,7 +161,7 @@ static bool store_f64(span field, hfta_element_type type, unsigned char *out) {
   return true;
 }
 
-/// False if the field is no number, or none of the type's.
+/// Stores a field; false if it is no number, or not one of the type.
 static bool store_field(span field, hfta_element_type type,
                         unsigned char *out) {
   hfta_number_kind kind = hfta_classify_number(field.text, field.length);
@@ -182,8 +183,8 @@ static bool store_field(span field, hfta_element_type type,
 // The file
 //===----------------------------------------------------------------------===//
 
-/// What an error adds where semicolons are the likely separator: spreadsheets
-/// write them where the decimal point is a comma.
+/// Returns an addition to an error where semicolons are probably the separator:
+/// spreadsheets write them where the decimal point is a comma.
 static const char *separator_hint(span text) {
   return memchr(text.text, ';', text.length)
              ? "; columns must be separated by ',', here they may be by ';'"
@@ -196,7 +197,7 @@ static hfta_status wrong_columns(const csv_table *table, uint64_t line_number,
   span rest = line;
   for (span field; next_field(&rest, &field);)
     ++columns;
-  // Enough commas, but nothing between some of them.
+  // There are enough commas, but some fields are empty.
   if (columns == table->columns)
     return hfta_fail(table->error, HFTA_INVALID_INPUT,
                      "'%s', line %" PRIu64 ": expected %" PRIu64
@@ -221,13 +222,13 @@ static hfta_status wrong_number(const csv_table *table, uint64_t line_number,
                    separator_hint(field));
 }
 
-/// Others may write to a file while it is read.
+/// Reports that the file has changed while it was read.
 static hfta_status changed(const csv_table *table) {
   return hfta_fail(table->error, HFTA_INVALID_INPUT,
                    "'%s' was changed while it was read", table->request->path);
 }
 
-/// Counts the samples, and passes over a header.
+/// Counts the samples, and skips a header.
 static hfta_status count_lines(csv_table *table, int64_t *count) {
   line_reader reader = table->first;
   *count = 0;
@@ -237,7 +238,7 @@ static hfta_status count_lines(csv_table *table, int64_t *count) {
       table->first = reader;
       continue;
     }
-    // Each number takes a character, and all but the last one a comma.
+    // Each number needs a character, and all but the last one a comma.
     if (line.length < table->elements ||
         line.length - table->elements + 1 < table->elements)
       return wrong_columns(table, reader.number, line);
@@ -265,8 +266,8 @@ static hfta_status parse_line(const csv_table *table, span line,
   return rest.text ? wrong_columns(table, line_number, line) : HFTA_OK;
 }
 
-/// The second pass. The first one's count bounds it: the file may have become
-/// another one since.
+/// Does the second pass. It is bounded by the first one's count, since the file
+/// may have changed meanwhile.
 static hfta_status parse_lines(const csv_table *table, hfta_data *data) {
   unsigned char *out = data->owned;
   line_reader reader = table->first;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Where the header's bytes come from: a plain file, or one that is unpacked.
+/// The source of the header's bytes: a plain file, or one that is unpacked.
 typedef struct idx_source {
   const char *path;
   hfta_mapping mapping;
@@ -16,7 +16,7 @@ typedef struct idx_source {
   uint64_t taken;  ///< bytes of the plain file read so far
 } idx_source;
 
-/// Sizes that follow from a header.
+/// Sizes that a header implies.
 typedef struct idx_layout {
   hfta_data_info info;
   uint64_t header_bytes;
@@ -147,7 +147,7 @@ static hfta_status wrong_size(const idx_source *source,
                    got);
 }
 
-/// The plain file must be as long as its header says.
+/// Checks that the plain file is as long as its header says.
 static hfta_status check_size(const idx_source *source,
                               const idx_layout *layout, hfta_error *error) {
   uint64_t available = source->mapping.size - layout->header_bytes;
@@ -160,7 +160,8 @@ static hfta_status check_size(const idx_source *source,
                     got, error);
 }
 
-/// Nothing may be allocated for a size that the packed file can't hold.
+/// Checks that the packed file can hold the header's size, before that size is
+/// allocated.
 static hfta_status check_packed_size(const idx_source *source,
                                      const idx_layout *layout,
                                      hfta_error *error) {

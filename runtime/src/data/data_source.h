@@ -1,7 +1,7 @@
-//===- data_source.h - What the data formats share --------------*- C -*-===//
+//===- data_source.h - Shared by the data formats -----------------*- C -*-===//
 //
-// Private to the runtime: data.c dispatches to one function a format, and each
-// of them leaves an array of samples in memory.
+// Private to the runtime: data.c dispatches to one function per format, and
+// each of them makes an array of samples in memory.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_DATA_DATA_SOURCE_H
@@ -11,8 +11,8 @@
 
 #include "system/file.h"
 
-/// An opened source: samples one after another, borrowed from `mapping` or
-/// `owned`, whichever the format uses.
+/// An opened source: consecutive samples, borrowed from `mapping` or `owned`,
+/// depending on the format.
 struct hfta_data {
   const unsigned char *samples;
   int64_t count;
@@ -22,11 +22,11 @@ struct hfta_data {
   void *owned; ///< from malloc
   uint64_t owned_bytes;
   char *path;
-  hfta_watch watch; ///< of a file that is mapped
+  hfta_watch watch; ///< watches a mapped file
 };
 
-/// Fills `*data`, which is zero but for sample_bytes; after a failure data.c
-/// releases what it holds.
+/// Fills `*data`, which is zero except for sample_bytes; after a failure data.c
+/// releases its contents.
 typedef hfta_status (*hfta_data_opener)(const hfta_data_request *request,
                                         hfta_data *data, hfta_error *error);
 
@@ -44,8 +44,8 @@ hfta_status hfta_data_probe_idx(const char *path, hfta_data_info *out,
 hfta_status hfta_data_probe_npy(const char *path, hfta_data_info *out,
                                 hfta_error *error);
 
-/// Compares what a header says with what is requested: element type, and shape
-/// but for axes of length 1.
+/// Compares a header with the request: element type, and shape except for axes
+/// of length 1.
 hfta_status hfta_data_check(const hfta_data_request *request,
                             const hfta_data_info *found, hfta_error *error);
 

@@ -50,11 +50,11 @@ typedef struct labels {
   const hfta_data_field *field;
   const char *path;
   hfta_element_type type;
-  uint64_t bytes; ///< of a sample
+  uint64_t bytes; ///< size of one sample
   char *samples;
 } labels;
 
-/// `first` is the number of the first of these samples.
+/// Checks labels; `first` is the number of the first of these samples.
 static hfta_status check_labels(const labels *self, int64_t first,
                                 int64_t count, hfta_error *error) {
   const hfta_data_field *field = self->field;
@@ -74,8 +74,8 @@ static hfta_status check_labels(const labels *self, int64_t first,
   return HFTA_OK;
 }
 
-/// Whether each whole number is a class, or an index that a table has: a wrong
-/// one would teach nothing, without a word.
+/// Checks that each whole number is a class, or a valid index of a table: with
+/// a wrong one training would go wrong silently.
 static hfta_status check_classes(const hfta_dataset *dataset, uint32_t index,
                                  const char *path, hfta_error *error) {
   enum { MOST = 256, BYTES = 1 << 16 };
@@ -106,8 +106,8 @@ static hfta_status check_classes(const hfta_dataset *dataset, uint32_t index,
   return status;
 }
 
-/// The columns of a csv file: those that the fields take from it, and what lies
-/// before them.
+/// Returns the number of columns of a csv file that matter: those that the
+/// fields take from it, and those before them.
 static uint64_t csv_columns(const hfta_program *program, hfta_split split,
                             const char *path) {
   uint64_t columns = 0;

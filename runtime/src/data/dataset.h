@@ -15,12 +15,13 @@ typedef enum hfta_split {
   HFTA_SPLIT_TEST = 1
 } hfta_split;
 
-/// The opened sources of one split, one a field of the data block.
+/// The opened sources of one split, one per field of the data block.
 typedef struct hfta_dataset {
   const hfta_program *program;
   hfta_data **sources;
   int64_t samples;
-  uint64_t resident_bytes; ///< unpacked into anonymous memory
+  uint64_t resident_bytes; ///< size of data that are unpacked into anonymous
+                           ///< memory
 } hfta_dataset;
 
 /// Whether the data block names a file for every field of the split.
@@ -33,10 +34,10 @@ hfta_status hfta_dataset_open(const hfta_program *program, hfta_split split,
                               const char *root, hfta_dataset *out,
                               hfta_error *error);
 
-/// Closing twice is allowed.
+/// Closes the sources; closing twice is allowed.
 void hfta_dataset_close(hfta_dataset *dataset);
 
-/// Bytes of a whole batch of a field.
+/// Returns the bytes of a whole batch of a field.
 uint64_t hfta_batch_bytes(const hfta_program *program, uint32_t field);
 
 #endif // HFTA_SRC_DATA_DATASET_H

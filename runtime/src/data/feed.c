@@ -12,12 +12,13 @@
 #include <sys/mman.h>
 
 typedef struct slot {
-  void **inputs; ///< one buffer a field, in the feed's memory
+  void **inputs; ///< one buffer per field, in the feed's memory
   int64_t valid;
   bool filled;
 } slot;
 
-/// The batches that are given, the next one, and the one that is read.
+/// The most buffers: for the batches that the consumer uses, the next one, and
+/// the one that is read.
 enum { MOST_SLOTS = HFTA_BATCHES_OF_DATA - 1 + HFTA_MOST_POSTED_STEPS };
 
 struct hfta_feed {
@@ -27,18 +28,21 @@ struct hfta_feed {
   const bool *reads;
   bool training;
   int64_t end;
-  int64_t taken;     ///< the consumer's next batch
-  int64_t held;      ///< the consumer uses so many batches before `taken` …
-  int64_t most_held; ///< … and so many at most
+  int64_t taken;     ///< number of the consumer's next batch
+  int64_t held;      ///< number of batches before `taken` that the consumer
+                     ///< uses …
+  int64_t most_held; ///< … and the most that it may use
   int64_t *indices;
   int64_t slot_count;
   slot slots[MOST_SLOTS];
-  char *memory; ///< all slots' buffers; given back as a whole, unlike malloc's
+  char *memory; ///< all slots' buffers; returned to the system as a whole,
+                ///< unlike malloc's
   uint64_t memory_bytes;
 
   pthread_t thread;
   bool thread_started;
-  pthread_mutex_t mutex; ///< guards what follows, and slots' `filled`
+  pthread_mutex_t mutex; ///< protects the members below, and the slots'
+                         ///< `filled`
   pthread_cond_t changed;
   bool stopping;
   hfta_status status;
@@ -78,7 +82,8 @@ static void choose_evaluation(hfta_feed *feed, int64_t number, slot *target) {
     feed->indices[i] = begin + i < samples ? begin + i : samples - 1;
 }
 
-/// Of a field, the micro-batches that are read, each to its place in the batch.
+/// Gathers the micro-batches of a field that are read, each to its place in the
+/// batch.
 static hfta_status gather(hfta_feed *feed, uint32_t field, char *batch) {
   int64_t samples = hfta_program_micro_batch(feed->program);
   uint64_t bytes = hfta_batch_bytes(feed->program, field) /
@@ -186,7 +191,8 @@ void hfta_feed_offer(hfta_feed *feed, hfta_instance *instance) {
     hfta_instance_offer(instance, (const void *const *)source->inputs);
 }
 
-/// Buffers begin at multiples of 64 bytes.
+/// Returns the size of a buffer, rounded up, since buffers begin at multiples
+/// of 64 bytes.
 static uint64_t padded_batch_bytes(const hfta_program *program,
                                    uint32_t field) {
   return (hfta_batch_bytes(program, field) + 63) / 64 * 64;

@@ -2,15 +2,15 @@
 //
 // A feed's own thread gathers batch n + 2 while batch n is in use and batch n +
 // 1 is on its way to the device: three buffers of one batch each, and one more
-// where steps run ahead and batch n - 1 may be in use, too. Training
-// feeds count steps over all epochs, drop an epoch's last partial batch and
-// shuffle; evaluation feeds go once through the samples in order and pad the
-// last batch with its last sample.
+// where steps run ahead and batch n - 1 may also be in use. Training feeds
+// count steps over all epochs, drop an epoch's last partial batch and shuffle;
+// evaluation feeds give the samples once in order and pad the last batch with
+// its last sample.
 //
-// Of each batch a rank gathers what its workers read alone; what it has memory
-// for besides stays untouched.
+// A rank gathers only those parts of a batch that its workers read; the other
+// parts of its buffers stay untouched.
 //
-// Threads: one consumer. The dataset, and what is read, must outlive the feed.
+// Threads: one consumer. The dataset, and `reads`, must outlive the feed.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_DATA_FEED_H
@@ -22,21 +22,22 @@
 
 typedef struct hfta_feed hfta_feed;
 
-/// Steps of one epoch: whole batches only.
+/// Returns the number of steps of one epoch: whole batches only.
 int64_t hfta_steps_per_epoch(const hfta_dataset *dataset);
 
-/// Which batches a feed gives, and how long.
+/// The batches that a feed gives, and how long they are valid.
 typedef struct hfta_feed_span {
   int64_t first, end; ///< batches `first` .. `end` - 1
-  int64_t held;       ///< how many batches that were given stay valid: 1 up to
+  int64_t held;       ///< number of given batches that stay valid: 1 up to
                       ///< HFTA_MOST_POSTED_STEPS
-  const hfta_observer *observer; ///< told of each HFTA_ACTIVITY_READ, on the
-                                 ///< feed's thread; it must outlive the feed.
-                                 ///< NULL: nobody is
+  const hfta_observer *observer; ///< receives each HFTA_ACTIVITY_READ, on the
+                                 ///< feed's thread; must outlive the feed;
+                                 ///< NULL: none
 } hfta_feed_span;
 
-/// Batches of a training, in 0-based steps of all of it, of which what `reads`
-/// says is gathered, as hfta_instance_reads.
+/// Starts a feed for training; batches are numbered by the 0-based steps of the
+/// whole training. Only the micro-batches in `reads` are gathered, see
+/// hfta_instance_reads.
 hfta_status hfta_feed_start_training(const hfta_dataset *dataset,
                                      const bool *reads,
                                      const hfta_feed_span *span,
@@ -46,17 +47,17 @@ hfta_status hfta_feed_start_evaluation(const hfta_dataset *dataset,
                                        const bool *reads, hfta_feed **out,
                                        hfta_error *error);
 
-/// Waits for the next batch. `*inputs`, one pointer a field, is valid until
-/// so many more have been given as the feed holds; NULL after the last batch.
-/// `*valid` of its samples are real.
+/// Waits for the next batch. `*inputs`, one pointer per field, is valid until
+/// the feed has given as many more batches as it holds; NULL after the last
+/// batch. Only the first `*valid` samples are real.
 hfta_status hfta_feed_next(hfta_feed *feed, const void *const **inputs,
                            int64_t *valid, hfta_error *error);
 
-/// Offers the batch that the next call will take, if it has been gathered
-/// already.
+/// Offers the instance the batch that the next call will take, if it has been
+/// gathered already.
 void hfta_feed_offer(hfta_feed *feed, hfta_instance *instance);
 
-/// Where all of its batches lie, in pages of their own.
+/// Returns the memory that holds all of its batches, in pages of their own.
 void *hfta_feed_memory(const hfta_feed *feed, uint64_t *bytes);
 
 /// Ends the thread and frees the feed. NULL is allowed.

@@ -1,8 +1,9 @@
 //===- shuffle.c - Counter-based order of samples -------------------------===//
 //
-// A Feistel network over the smallest power of two that holds all samples,
-// with Philox as round function; positions that leave [0, samples) walk on
-// along their cycle until they come back (fewer than two steps on average).
+// A Feistel network over the smallest power of two that holds all samples, with
+// Philox as round function. A position that leaves [0, samples) is permuted
+// again until it is back in range (cycle walking; fewer than two steps on
+// average).
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +47,7 @@ hfta_order hfta_order_of_epoch(uint64_t samples, uint64_t epoch,
   return order;
 }
 
-/// One pass through the network: a permutation of [0, 2^(left + right)).
+/// Runs one pass through the network: a permutation of [0, 2^(left + right)).
 static uint64_t permute(const hfta_order *order, uint64_t value) {
   enum { ROUNDS = 8 };
   uint32_t left_bits = order->left_bits, right_bits = order->right_bits;

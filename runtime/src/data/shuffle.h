@@ -1,8 +1,8 @@
 //===- shuffle.h - Counter-based order of samples ---------------*- C -*-===//
 //
-// The order of an epoch is a pure function of (key, epoch, samples): nothing
-// is stored, so any position can be asked for at any time and a resumed
-// training sees the batches that an uninterrupted one would have seen.
+// The order of an epoch is a pure function of (key, epoch, samples): nothing is
+// stored, so that any position can be computed at any time, and a resumed
+// training sees the same batches as an uninterrupted one.
 //
 // Threads: all functions are pure.
 //===----------------------------------------------------------------------===//
@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-/// Philox4x32 with 10 rounds (Salmon et al., 2011).
+/// Computes Philox4x32 with 10 rounds (Salmon et al., 2011).
 void hfta_philox4x32(const uint32_t counter[4], const uint32_t key[2],
                      uint32_t out[4]);
 
@@ -29,7 +29,7 @@ typedef struct hfta_order {
 hfta_order hfta_order_of_epoch(uint64_t samples, uint64_t epoch,
                                uint64_t order_seed, int shuffled);
 
-/// The sample at `position` < samples.
+/// Returns the sample at `position` < samples.
 uint64_t hfta_order_sample(const hfta_order *order, uint64_t position);
 
 #endif // HFTA_SRC_DATA_SHUFFLE_H

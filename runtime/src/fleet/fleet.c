@@ -11,15 +11,15 @@
 struct hfta_fleet_model {
   hfta_fleet *fleet;
   int64_t number;
-  hfta_instance *instance; ///< NULL while there is none
+  hfta_instance *instance; ///< NULL until it is created
   pthread_cond_t sits;
-  hfta_seat seat; ///< where it sits
+  hfta_seat seat; ///< the seat at which it sits
   int64_t steps_done, first_step;
-  hfta_unit unit;  ///< under way
-  double computed; ///< until it was asked last
+  hfta_unit unit;  ///< the current one
+  double computed; ///< seconds up to the last call of find_computed
 };
 
-/// One of a seat's: whose kernels run on the seat's threads, with an arena.
+/// One place of a seat: an arena; kernels run on the seat's threads.
 typedef struct place {
   char *arena;
 } place;
@@ -34,11 +34,12 @@ struct hfta_fleet {
   uint64_t arena_bytes;
   seat *seats;
   hfta_fleet_model *models;
-  pthread_mutex_t mutex; ///< of all that follows, and the models
+  pthread_mutex_t mutex; ///< protects the members below, and the models
   hfta_seating seating;
   double begin, end;
-  double counted, busy; ///< seconds in which seats were taken, until `counted`
-  double forecast, bound; ///< counted from `begin`
+  double counted, busy;   ///< seconds in which seats were occupied, until
+                          ///< `counted`
+  double forecast, bound; ///< relative to `begin`
 };
 
 //===----------------------------------------------------------------------===//
@@ -92,7 +93,7 @@ static hfta_status check_memory(const hfta_fleet_options *options,
 }
 
 //===----------------------------------------------------------------------===//
-// Decisions that have been taken
+// Callbacks of the seating
 //===----------------------------------------------------------------------===//
 
 static void on_seated(void *argument, int64_t number) {
@@ -239,12 +240,14 @@ hfta_fleet_model *hfta_fleet_get(hfta_fleet *fleet, int64_t model) {
 // Units
 //===----------------------------------------------------------------------===//
 
-/// Holding the mutex, as all that follows but the calls themselves.
+/// Returns the model's row in the seating. As for the functions below, except
+/// for the public ones, the mutex must be held.
 static hfta_model_seating *row_of(hfta_fleet_model *model) {
   return &model->fleet->seating.models[model->number];
 }
 
-/// Before any model sits down or leaves. Returns the time.
+/// Counts the time of occupied seats; called before any model sits down or
+/// leaves. Returns the time.
 static double count_busy(hfta_fleet *self) {
   double now = hfta_now();
   if (self->begin == 0.0)
@@ -258,8 +261,8 @@ static double count_busy(hfta_fleet *self) {
   return now;
 }
 
-/// As soon as all models that go on have been timed, and a tenth of what there
-/// is to do is done: first steps take longer.
+/// Makes the forecast, as soon as all models with steps left have been timed
+/// and a tenth of the work is done: the first steps take longer.
 static void note_forecast(hfta_fleet *self, double now) {
   if (!isnan(self->forecast))
     return;
@@ -277,8 +280,7 @@ static void note_forecast(hfta_fleet *self, double now) {
   self->bound = now - self->begin + hfta_seating_bound(&self->seating);
 }
 
-/// What was done from the unit's begin until now is told, if it was anything;
-/// another one begins.
+/// Reports the unit up to now, unless it is empty, and begins another one.
 static void end_unit(hfta_fleet_model *model, double now) {
   hfta_fleet *self = model->fleet;
   hfta_unit *unit = &model->unit;
@@ -355,7 +357,7 @@ void hfta_fleet_expect(hfta_fleet_model *model, int64_t done, int64_t left) {
   pthread_mutex_unlock(&model->fleet->mutex);
 }
 
-/// Since this was asked last.
+/// Returns the seconds that the model has computed since the last call.
 static double find_computed(hfta_fleet_model *model) {
   double before = model->computed;
   if (!model->instance)
@@ -417,7 +419,7 @@ const hfta_fleet_options *hfta_fleet_get_options(const hfta_fleet *fleet) {
 }
 
 hfta_fleet_summary hfta_fleet_summarize(hfta_fleet *fleet) {
-  // Stopped before any has computed, it has no end.
+  // A fleet that was stopped before any model has computed has no end.
   double seconds = fleet->end > fleet->begin ? fleet->end - fleet->begin : 0.0;
   double all = seconds * (double)fleet->options.seats;
   return (hfta_fleet_summary){.seconds = seconds,

@@ -1,4 +1,4 @@
-//===- forecast.c - What jobs at seats will take --------------------------===//
+//===- forecast.c - How long jobs at seats will take ----------------------===//
 
 #include "hfta/forecast.h"
 
@@ -11,7 +11,7 @@ static int64_t count_parts(const hfta_expected_job *job, int64_t seats) {
   return hfta_count_parts(job->groups > 1 ? job->groups : 1, seats);
 }
 
-/// As if each part had been timed and were about to ask for a seat.
+/// Prepares a part as if it had been timed and were about to wait for a seat.
 static void prepare(hfta_model_seating *row, const hfta_expected_job *job,
                     int64_t parts) {
   row->spills = job->spills;
@@ -21,7 +21,8 @@ static void prepare(hfta_model_seating *row, const hfta_expected_job *job,
   row->timed_seconds = row->step_seconds;
 }
 
-/// Models of all jobs' parts. Returns false if there isn't enough memory.
+/// Makes a seating with the parts of all jobs. Returns false if there isn't
+/// enough memory.
 static bool make_seating(const hfta_expected_job *jobs, int64_t count,
                          int64_t seats, hfta_seating *out) {
   int64_t models = 0;

@@ -1,11 +1,12 @@
-//===- seating.c - Which model computes next, and where -------------------===//
+//===- seating.c - Decisions which model computes where -------------------===//
 
 #include "fleet/seating.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/// When so many steps were timed and took so long, half of them are forgotten.
+/// Limits after which half of the timed steps and seconds are dropped, so that
+/// later steps count more.
 enum { FORGOTTEN_STEPS = 16 };
 static const double FORGOTTEN_SECONDS = 4.0;
 
@@ -48,7 +49,7 @@ void hfta_seating_destroy(hfta_seating *self) {
 }
 
 //===----------------------------------------------------------------------===//
-// Who goes before whom
+// Order of models
 //===----------------------------------------------------------------------===//
 
 double hfta_model_remaining(const hfta_model_seating *model) {
@@ -59,8 +60,8 @@ double hfta_model_remaining(const hfta_model_seating *model) {
              : (double)model->steps_left * model->step_seconds;
 }
 
-/// The greatest is the next one. A model of which no step was timed goes first
-/// by any regard to times, and is timed by that.
+/// Returns a rank by which the greatest model is the next one. By remaining
+/// time, a model without a timed step comes first, so that it gets timed.
 static double rank_of(const hfta_seating *self, int64_t model) {
   const hfta_model_seating *row = &self->models[model];
   double remaining = hfta_model_remaining(row);
@@ -77,7 +78,7 @@ static double rank_of(const hfta_seating *self, int64_t model) {
   }
 }
 
-/// Xorshift64* (Vigna, 2016), of a fixed seed.
+/// Returns a random number by Xorshift64* (Vigna, 2016), with a fixed seed.
 static double draw(hfta_seating *self) {
   self->random ^= self->random >> 12;
   self->random ^= self->random << 25;
@@ -91,8 +92,9 @@ static double expected_of(const hfta_model_seating *model) {
              : (double)model->steps_left * model->expected_seconds;
 }
 
-/// Of models that were never timed, or are as long, the one that is expected to
-/// be longer goes first, or with SRTF shorter.
+/// Whether one model comes before another. Of models with equal ranks, such as
+/// those without timed steps, the one with the longer expected time comes
+/// first, with SRTF the shorter one.
 static bool goes_before(const hfta_seating *self, int64_t one, int64_t other) {
   double ranks[] = {rank_of(self, one), rank_of(self, other)};
   if (ranks[0] != ranks[1])
@@ -110,8 +112,8 @@ static bool goes_before(const hfta_seating *self, int64_t one, int64_t other) {
   }
 }
 
-/// The next one of those that wait, with use for a place beside another if
-/// that is what there is.
+/// Finds the next waiting model; if only a second place is free, the next one
+/// that can use such a place.
 static int64_t find_next(const hfta_seating *self, bool is_beside) {
   int64_t best = HFTA_NOBODY;
   for (int64_t i = 0; i < self->model_count; ++i) {
@@ -147,8 +149,8 @@ static int64_t count_empty(const hfta_seating *self) {
   return count;
 }
 
-/// The empty seat that a model takes: where its bytes may still be, else the
-/// first one.
+/// Finds the empty seat for a model: the one whose arena may still hold its
+/// data, else the first one.
 static int64_t find_seat(const hfta_seating *self, int64_t model) {
   int64_t found = HFTA_NOBODY;
   for (int64_t i = 0; i < self->seat_count; ++i) {
@@ -180,7 +182,7 @@ static void sit(hfta_seating *self, int64_t model, int64_t index, int place,
     self->seated(self->argument, model);
 }
 
-/// Gives out what seats there are.
+/// Assigns the free seats and places.
 static void dispatch(hfta_seating *self, double now) {
   int64_t empty = count_empty(self);
   if (self->scheduler == HFTA_SCHEDULER_MODEL_PARALLEL)
@@ -207,7 +209,8 @@ static void dispatch(hfta_seating *self, double now) {
   }
 }
 
-/// The place is empty. Whoever sits beside it is then the first.
+/// Empties the model's place. A model in the seat's other place becomes the
+/// first.
 static void vacate(hfta_seating *self, int64_t model, double now) {
   hfta_model_seating *row = &self->models[model];
   hfta_seat_state *seat = &self->seats[row->seat];
@@ -226,7 +229,7 @@ static void vacate(hfta_seating *self, int64_t model, double now) {
 }
 
 //===----------------------------------------------------------------------===//
-// What happens
+// Events
 //===----------------------------------------------------------------------===//
 
 void hfta_seating_wait(hfta_seating *self, int64_t model, double now) {
@@ -247,8 +250,9 @@ void hfta_seating_leave(hfta_seating *self, int64_t model, bool is_gone,
   dispatch(self, now);
 }
 
-/// Estimates are the mean of what steps have taken, of which later ones count
-/// more: others may have begun to use the same memory and disk.
+/// Updates the time of a step: the mean of the timed steps, of which later ones
+/// count more, since other processes may have begun to use the same memory and
+/// disk.
 static void note_time(hfta_model_seating *row, int64_t steps, double seconds) {
   if (isnan(row->step_seconds)) {
     row->step_seconds = seconds / (double)steps;
@@ -268,7 +272,7 @@ static void note_steps(hfta_model_seating *row, int64_t steps, double computed,
                        double now, bool is_first) {
   bool is_shared = row->has_shared && !isnan(computed);
   double seconds = is_shared ? computed : now - row->since;
-  // Who isn't the first has waited for the one who is.
+  // A model that isn't the first has waited for the first one.
   bool counts = is_first || is_shared;
   if (counts || row->timed_steps == 0)
     note_time(row, steps, seconds);
@@ -278,10 +282,10 @@ static void note_steps(hfta_model_seating *row, int64_t steps, double computed,
   row->all_steps += steps;
 }
 
-/// Whether all would end later if `next` waited for a unit of the model: it has
-/// to compute from now on until the end. If nobody loses a seat before that, no
-/// schedule is shorter, as with McNaughton's rule (1959), and models change
-/// seldom.
+/// Whether the end of all models would be delayed if `next` waited for a unit
+/// of the model: then `next` must compute from now on until the end. If no
+/// model loses a seat before that, no schedule is shorter, as with McNaughton's
+/// rule (1959), and models are exchanged seldom.
 static bool must_sit(const hfta_seating *self, int64_t next, int64_t model) {
   double remaining = hfta_model_remaining(&self->models[next]);
   double unit = self->models[model].step_seconds;
@@ -289,9 +293,10 @@ static bool must_sit(const hfta_seating *self, int64_t next, int64_t model) {
   return isinf(remaining) || remaining + unit >= hfta_seating_bound(self);
 }
 
-/// How far behind the longest one a model may be and stay: a thirty-second of
-/// what is left, so that models don't change all the time and end together all
-/// the same; and where reading costs time a step.
+/// Returns by how much a model may be shorter than the longest one and keep its
+/// seat: a thirty-second of the remaining time, so that models aren't exchanged
+/// all the time but still end together; for a model that spills at least one
+/// step, as an exchange costs it reads.
 static double patience_of(const hfta_seating *self,
                           const hfta_model_seating *row) {
   if (self->scheduler != HFTA_SCHEDULER_LRTF || isnan(row->step_seconds))
@@ -301,7 +306,7 @@ static double patience_of(const hfta_seating *self,
   return isinf(left) || left < step ? step : left;
 }
 
-/// Whether somebody who could have its place goes before the model.
+/// Whether a model that could take its place comes before the model.
 static bool is_overtaken(const hfta_seating *self, int64_t model) {
   const hfta_model_seating *row = &self->models[model];
   const hfta_seat_state *seat = &self->seats[row->seat];
@@ -331,7 +336,7 @@ bool hfta_seating_pass(hfta_seating *self, int64_t model, int64_t steps,
   row->since = now;
   row->has_shared = second_of(seat) != HFTA_NOBODY && !is_empty(seat);
   row->draw = draw(self);
-  // With a seat to itself each of the two would be faster.
+  // With separate seats both models would be faster.
   bool can_part = self->scheduler != HFTA_SCHEDULER_MODEL_PARALLEL &&
                   !is_empty(seat) && second_of(seat) != HFTA_NOBODY &&
                   count_empty(self) > 0;
@@ -357,8 +362,8 @@ double hfta_seating_bound(const hfta_seating *self) {
   return longest > share ? longest : share;
 }
 
-/// A copy in which all models that have steps left want a seat. False if there
-/// isn't enough memory.
+/// Makes a copy in which all models that have steps left want a seat. False if
+/// there isn't enough memory.
 static bool copy_seating(const hfta_seating *self, hfta_seating *out) {
   hfta_error error;
   if (hfta_seating_create(self->scheduler, self->model_count, self->seat_count,
@@ -379,7 +384,7 @@ static bool copy_seating(const hfta_seating *self, hfta_seating *out) {
   return true;
 }
 
-/// How many steps the model does until it is asked whether it stays.
+/// Returns the number of steps of the model's next unit.
 static int64_t steps_of_unit(const hfta_model_seating *model, double seconds) {
   double steps = ceil(seconds / model->step_seconds);
   if (steps >= (double)model->steps_left)
@@ -387,7 +392,8 @@ static int64_t steps_of_unit(const hfta_model_seating *model, double seconds) {
   return steps >= 1.0 ? (int64_t)steps : 1;
 }
 
-/// The one of those who are first that ends its unit first, and when.
+/// Finds the first model, among those that are first at their seats, that ends
+/// its unit, and the time of that end.
 static int64_t find_end(const hfta_seating *self, double unit, double *time) {
   int64_t found = HFTA_NOBODY;
   for (int64_t i = 0; i < self->seat_count; ++i) {
@@ -406,7 +412,8 @@ static int64_t find_end(const hfta_seating *self, double unit, double *time) {
 }
 
 double hfta_seating_forecast(const hfta_seating *self) {
-  enum { UNITS = 4096 }; // of the longest model, and about as many of others
+  // The most units of the longest model; the others have about as many.
+  enum { UNITS = 4096 };
   double bound = hfta_seating_bound(self), now = 0.0, unit = bound / UNITS;
   hfta_seating copy;
   if (isinf(bound) || !copy_seating(self, &copy))

@@ -1,10 +1,10 @@
-//===- training.c - What trains at seats as one ---------------------------===//
+//===- training.c - Units of copies that train at seats -------------------===//
 
 #include "fleet/training.h"
 
 #include <stdio.h>
 
-/// The copies of a turn of the schedule, if it says so; else 0.
+/// Returns the number of copies of a turn, if the schedule gives it; else 0.
 static int64_t find_turn(const hfta_program *program, const char *name) {
   const hfta_schedule *schedule = hfta_program_find_schedule(program, name);
   for (uint32_t i = 0; schedule && i < schedule->command_count; ++i) {
@@ -16,7 +16,7 @@ static int64_t find_turn(const hfta_program *program, const char *name) {
   return 0;
 }
 
-/// Turns of several steps, or of one.
+/// Returns the number of copies of a turn of several steps, or of one step.
 static int64_t copies_of_turn(const hfta_program *program) {
   int64_t copies = find_turn(program, "begin_turn");
   return copies > 0 ? copies : find_turn(program, "step");
@@ -40,7 +40,7 @@ int64_t hfta_fleet_count_parts(const hfta_program *program, int64_t seats) {
   return hfta_count_parts(hfta_program_group_count(program), seats);
 }
 
-/// The first copy of a part.
+/// Returns the first copy of a part.
 static int64_t find_begin(const hfta_program *program, int64_t count,
                           int64_t index) {
   int64_t groups = hfta_program_group_count(program);
@@ -51,7 +51,7 @@ static int64_t find_begin(const hfta_program *program, int64_t count,
 hfta_fleet_training hfta_fleet_take_part(const hfta_program *program,
                                          int64_t count, int64_t index) {
   hfta_fleet_training part = {.program = program, .copies = program->copies};
-  // Long names are cut.
+  // The copies' numbers need room after a long name, which is cut.
   snprintf(part.name, sizeof(part.name), "%.100s", program->name);
   if (count == 1)
     return part;

@@ -1,4 +1,4 @@
-//===- ahead.c - Steps that a device gets before it is done ---------------===//
+//===- ahead.c - Steps posted to a device ahead of time -------------------===//
 
 #include "schedule/ahead.h"
 
@@ -9,17 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Step number n, from 0, has area and mark n % HFTA_MOST_POSTED_STEPS.
+/// State of the posted steps. Step number n, from 0, uses area and mark n %
+/// HFTA_MOST_POSTED_STEPS.
 struct hfta_ahead {
-  char *memory; ///< of all areas: pages of their own
+  char *memory; ///< all areas, in pages of their own
   uint64_t bytes;
   bool is_locked;
-  char **images[HFTA_MOST_POSTED_STEPS]; ///< one a segment; NULL: it has none
-  int64_t posted, settled;               ///< steps
+  char **images[HFTA_MOST_POSTED_STEPS]; ///< in each area one per segment;
+                                         ///< NULL: the segment has no image
+  int64_t posted, settled;               ///< numbers of steps
 };
 
 //===----------------------------------------------------------------------===//
-// Where it is done
+// Conditions
 //===----------------------------------------------------------------------===//
 
 bool hfta_instance_may_run_ahead(const hfta_instance *instance) {
@@ -31,7 +33,8 @@ bool hfta_instance_may_run_ahead(const hfta_instance *instance) {
          !hfta_instance_preconditions(instance);
 }
 
-/// The widths of turns are chosen by how long the host waits.
+/// The search for the widths of turns measures how long the host waits, so no
+/// step runs ahead until it is settled.
 bool hfta_instance_runs_ahead(const hfta_instance *instance) {
   if (!hfta_instance_may_run_ahead(instance) || instance->has_gradients ||
       instance->observer.done)
@@ -59,12 +62,13 @@ void hfta_instance_unlock(hfta_instance *instance, void *memory) {
   device->functions->unlock(device, memory);
 }
 
-/// Of all instances of a segment, where the host has an image of them.
+/// Returns the bytes of all instances of a segment, if the host has an image of
+/// it, else 0.
 static uint64_t image_bytes(const hfta_segment_memory *memory) {
   return memory->host ? memory->bytes * memory->count : 0;
 }
 
-/// Images begin at multiples of 64 bytes.
+/// Rounds image_bytes up: images begin at multiples of 64 bytes.
 static uint64_t padded_image_bytes(const hfta_segment_memory *memory) {
   return (image_bytes(memory) + 63) / 64 * 64;
 }
@@ -119,8 +123,8 @@ static hfta_status open_areas(hfta_instance *instance) {
                    "of time");
 }
 
-/// What the schedule copies to the device is put into an area, or what it has
-/// copied to the host is taken out of it.
+/// Copies the images that the schedule reads into an area, or the images that
+/// it has written out of the area.
 static void move_images(const hfta_worker *worker,
                         const hfta_schedule *schedule, char *const *images,
                         bool to_device) {
@@ -175,7 +179,7 @@ hfta_status hfta_instance_post_step(hfta_instance *instance,
   return HFTA_OK;
 }
 
-/// Of what was posted nothing counts, nor is anything of it under way.
+/// Discards all posted steps, and waits until none of them is in flight.
 static void give_up(hfta_instance *instance) {
   hfta_ahead *self = instance->workers->ahead;
   hfta_device *device = instance->workers->device;

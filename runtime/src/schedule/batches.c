@@ -49,8 +49,7 @@ const void *hfta_batches_find(hfta_batches *self, const void *const *fields,
   int64_t next = place - count;
   if (next < 0)
     return fields[field];
-  // The next call may have a batch that is no whole one: it has a first
-  // micro-batch in any case.
+  // The next batch may be a partial one, but it always has a first micro-batch.
   if (!self->has_offer || next > 0)
     return NULL;
   self->coming = 1;

@@ -1,8 +1,9 @@
 //===- batches.h - Batches on their way to the device -----------*- C -*-===//
 //
-// A schedule may bring the first micro-batch of the next call's batch, once the
-// host has offered it. The instances of input segments are therefore taken
-// in turn over all calls, and that call finds them in their places.
+// A schedule may copy the first micro-batch of the next call's batch to the
+// device, once the host has offered that batch. The instances of input segments
+// are therefore used in turn across all calls, so that the next call finds the
+// micro-batch in its place.
 //
 // Threads: one.
 //===----------------------------------------------------------------------===//
@@ -15,16 +16,18 @@
 
 #include <stdbool.h>
 
-/// Of a batch: a pointer a data field.
+/// The state of these transfers. A batch is given as one pointer per data
+/// field.
 typedef struct hfta_batches {
   uint32_t field_count;
   const void **offered; ///< the next call's batch, if `has_offer`
-  const void **held;    ///< the batch that the last call brought in part
+  const void **held;    ///< the batch that the last call has copied in part
   bool has_offer;
-  int64_t coming; ///< micro-batches of the offered batch that this call brings
-  int64_t count;  ///< those of the held one, in place before its call
-  int64_t first;  ///< micro-batches of all calls before this one
-  const hfta_schedule *schedule; ///< that of the last call
+  int64_t coming; ///< micro-batches of the offered batch that this call copies
+  int64_t count;  ///< micro-batches of the held batch that were copied before
+                  ///< its call
+  int64_t first;  ///< the number of micro-batches of all calls before this one
+  const hfta_schedule *schedule; ///< the schedule of the last call
 } hfta_batches;
 
 /// HFTA_UNSUPPORTED: not enough memory.
@@ -32,24 +35,26 @@ hfta_status hfta_batches_create(hfta_batches *self, uint32_t field_count,
                                 hfta_error *error);
 void hfta_batches_destroy(hfta_batches *self);
 
-/// Nothing is offered, nor held.
+/// Forgets the offered batch and the held one.
 void hfta_batches_forget(hfta_batches *self);
 
-/// `fields` is copied; what they point to stays the caller's.
+/// Offers the next call's batch. `fields` is copied; the data remain the
+/// caller's.
 void hfta_batches_offer(hfta_batches *self, const void *const *fields);
 
-/// A call begins, for a batch. What is held counts only for the same schedule.
+/// Begins a call for a batch. The held micro-batches count only if the schedule
+/// is the same as in the last call.
 void hfta_batches_begin(hfta_batches *self, const hfta_schedule *schedule,
                         const void *const *fields);
 
-/// The memory of a field of the batch that has the call's micro-batch `place`,
-/// counted among the `count` of the call that are the rank's: the call's, or,
-/// past them, the offered one. NULL if it is in its place already, or nobody
-/// offers it.
+/// Returns the memory of a field of the batch that contains the micro-batch at
+/// `place`. The places count the rank's micro-batches: the first `count` are
+/// those of the call, later ones are those of the offered batch. NULL if the
+/// micro-batch is already on the device, or its batch isn't offered.
 const void *hfta_batches_find(hfta_batches *self, const void *const *fields,
                               uint32_t field, int64_t place, int64_t count);
 
-/// The call's `micro_batches` are done, or it has failed.
+/// Ends a call of `micro_batches`, successful or failed.
 void hfta_batches_end(hfta_batches *self, int64_t micro_batches, bool failed);
 
 #endif // HFTA_SRC_SCHEDULE_BATCHES_H

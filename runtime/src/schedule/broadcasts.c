@@ -1,4 +1,4 @@
-//===- broadcasts.c - What some replicas give others ----------------------===//
+//===- broadcasts.c - Broadcasts from some replicas to others -------------===//
 
 #include "schedule/broadcasts.h"
 
@@ -20,7 +20,7 @@ int hfta_broadcast_source(const hfta_stage *stage, int ranks, int rank,
                               owners->first + member * owners->stride);
 }
 
-/// Notes the rank's peers, for which there is room.
+/// Lists the rank's peers in `self->peers`, which has room for them.
 static void find_peers(const hfta_share *share, const hfta_command *command,
                        hfta_broadcast *self) {
   int source =
@@ -59,7 +59,8 @@ static hfta_status plan(hfta_worker *worker, const hfta_command *command,
   return HFTA_OK;
 }
 
-/// Asked of each command of the worker's schedules; there is memory for it.
+/// Whether the command is a broadcast of the worker's schedules for which the
+/// worker has memory.
 static bool is_own(const hfta_worker *worker, uint32_t schedule,
                    const hfta_command *command) {
   return worker->program->schedules[schedule].stage == worker->workload.stage &&
@@ -98,7 +99,8 @@ void hfta_broadcasts_destroy(hfta_broadcasts *self) {
   free(self->all);
 }
 
-/// Copies may have left since the last time, which is over.
+/// Builds the messages again each time, because fewer copies may run than the
+/// last time; the messages of that time have ended.
 void hfta_broadcasts_give(hfta_worker *worker, const hfta_command *command,
                           const int32_t *copies, int64_t copy_count) {
   hfta_broadcast *self = NULL;

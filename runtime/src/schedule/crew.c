@@ -1,4 +1,4 @@
-//===- crew.c - A thread a worker -----------------------------------------===//
+//===- crew.c - One thread per worker -------------------------------------===//
 
 #include "schedule/crew.h"
 
@@ -14,16 +14,16 @@ typedef struct member {
 } member;
 
 struct hfta_crew {
-  pthread_mutex_t mutex; // of all that follows
+  pthread_mutex_t mutex; // protects the members below
   pthread_cond_t begun;
   pthread_cond_t ended;
   void (*work)(void *argument, uint32_t member);
   void *argument;
-  uint64_t calls; // that have begun
-  uint32_t busy;  // members of the last call, without the caller
+  uint64_t calls; // number of calls that have begun
+  uint32_t busy;  // members that still run in the last call, without the caller
   bool stopping;
 
-  uint32_t started; // threads, of members 1 and on
+  uint32_t started; // number of threads, for the members from 1 on
   member members[];
 };
 

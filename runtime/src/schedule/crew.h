@@ -1,7 +1,7 @@
-//===- crew.h - A thread a worker -------------------------------*- C -*-===//
+//===- crew.h - One thread per worker -----------------------------*- C -*-===//
 //
-// Threads that last as long as an instance: what is to be done for several
-// workers is done for all of them at once, for the first one by the caller.
+// Threads that live as long as an instance: a function is called for all
+// workers at once, on the caller's thread for the first one.
 //
 // Threads: one caller at a time.
 //===----------------------------------------------------------------------===//
@@ -15,16 +15,16 @@
 
 typedef struct hfta_crew hfta_crew;
 
-/// For so many members, one of which is the caller. No threads are
-/// HFTA_UNSUPPORTED.
+/// Makes a crew of `members`, one of which is the caller. HFTA_UNSUPPORTED if
+/// threads can't be started.
 hfta_status hfta_crew_create(uint32_t members, hfta_crew **out,
                              hfta_error *error);
 
 /// Joins the threads. NULL is allowed.
 void hfta_crew_destroy(hfta_crew *self);
 
-/// Calls `work` once for each member, and returns when all have returned. NULL:
-/// for member 0 alone.
+/// Calls `work` once for each member, and returns when all have returned. A
+/// NULL crew has only member 0.
 void hfta_crew_do(hfta_crew *self,
                   void (*work)(void *argument, uint32_t member),
                   void *argument);

@@ -11,12 +11,14 @@ typedef struct hfta_exchange {
   hfta_post post;
 } hfta_exchange;
 
-/// The next of the messages, for which there is room. None of 0 bytes.
+/// Adds a message, for which there must be room. A message of 0 bytes is left
+/// out.
 void hfta_exchange_add(hfta_exchange *self, int peer, bool sends, char *memory,
                        uint64_t bytes);
 
-/// Posts and waits when the queue's work before it is done; nothing if there
-/// are no messages. The exchange stays as long as the device.
+/// Makes the queue post the messages, when its earlier work is done, and wait
+/// for them; does nothing if there are no messages. The exchange must live as
+/// long as the device.
 void hfta_exchange_give(const hfta_exchange *self, hfta_device *device,
                         uint32_t queue);
 

@@ -1,4 +1,4 @@
-//===- fetches.c - Where schedules put what isn't resident ----------------===//
+//===- fetches.c - Places in the arena of a schedule's segments -----------===//
 
 #include "schedule/fetches.h"
 
@@ -21,8 +21,8 @@ uint64_t hfta_fetched_bytes(const hfta_program *program,
   return own->copy_bytes * (turn_copies < copies ? turn_copies : copies);
 }
 
-/// How many copies a turn of a command has; 0: it stands in none, or the host
-/// chooses.
+/// Returns the number of copies of the turn that contains a command; 0: it is
+/// in no turn, or the host chooses the number.
 static uint64_t find_turn_copies(const hfta_schedule *schedule,
                                  const hfta_command *command) {
   for (const hfta_command *outer = schedule->commands; outer < command; ++outer)

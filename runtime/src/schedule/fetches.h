@@ -1,37 +1,40 @@
-//===- fetches.h - Where schedules put what isn't resident ------*- C -*-===//
+//===- fetches.h - Places in the arena of a schedule's segments ---*- C -*-===//
 
 #ifndef HFTA_SRC_SCHEDULE_FETCHES_H
 #define HFTA_SRC_SCHEDULE_FETCHES_H
 
 #include "hfta/program.h"
 
-/// Bytes of one instance of a segment in the arena, where a schedule fetches it
-/// in turns of so many copies (0: outside of turns, or in those of a number
-/// that the host chooses): all of it, but of slabs that the schedule doesn't
-/// keep those of a turn. 0: nothing tells how many these are.
+/// Returns the bytes of one instance of a segment in the arena, where a
+/// schedule fetches it in turns of `turn_copies` copies (0: outside of turns,
+/// or in turns of a size that the host chooses). That is the whole instance,
+/// except that a segment of slabs which the schedule doesn't keep has only the
+/// slabs of a turn. 0: their number is unknown.
 uint64_t hfta_fetched_bytes(const hfta_program *program,
                             const hfta_schedule *schedule, uint32_t segment,
                             uint64_t turn_copies);
 
-/// Where in the arena the place of a FETCH of the schedule ends, that of all of
-/// its instances. 0: nothing tells, or it is past all numbers.
+/// Returns the end in the arena of the places that a FETCH of the schedule
+/// gives, for all instances. 0: unknown, or an overflow.
 uint64_t hfta_fetch_end(const hfta_program *program,
                         const hfta_schedule *schedule,
                         const hfta_command *command);
 
-/// The FETCH of the schedule that gives a segment its place for a command
-/// behind it; NULL: there is none.
+/// Returns the schedule's last FETCH of a segment before a command, which gives
+/// the segment its place; NULL: there is none.
 const hfta_command *hfta_find_fetch(const hfta_schedule *schedule,
                                     const hfta_command *command,
                                     uint32_t segment);
 
-/// Where in the arena an instance of a FETCH's segment begins.
+/// Returns the offset in the arena at which an instance of a FETCH's segment
+/// begins.
 uint64_t hfta_fetch_begin(const hfta_program *program,
                           const hfta_schedule *schedule,
                           const hfta_command *command, int64_t instance);
 
-/// Bytes that an ALL_REDUCE of the schedule is of: those of its own that the
-/// segment's place has, where that is in the arena; none if they lie behind it.
+/// Returns the bytes that an ALL_REDUCE of the schedule sums: those of its
+/// range that lie within the segment's place, if that is in the arena; none if
+/// all lie after the place.
 uint64_t hfta_reduced_bytes(const hfta_program *program,
                             const hfta_schedule *schedule,
                             const hfta_command *command);

@@ -14,7 +14,7 @@ static const hfta_segment *segment_of(const hfta_worker *worker,
   return &worker->program->segments[index];
 }
 
-/// Where the host has a copy's slab of a segment.
+/// Returns the address of a copy's slab in the host's memory of a segment.
 static char *find_slab(const hfta_worker *worker, uint32_t index,
                        int64_t copy) {
   return worker->host_copies.slabs[index] +
@@ -40,19 +40,20 @@ bool hfta_host_copies_hold(const hfta_worker *worker, uint32_t segment,
 // Creation
 //===----------------------------------------------------------------------===//
 
-/// Of the device's memory in parts that stays free for what the driver itself
-/// needs as the program runs, such as graphs, where copies take turns.
+/// The divisor of the device's memory that gives the part which stays free,
+/// where copies take turns, for what the driver needs while the program runs,
+/// such as graphs.
 enum { FREE_PART = 32 };
 
-/// What the device needs for so many of the copies.
+/// Returns the bytes that the device needs for this number of copies.
 static uint64_t device_bytes(const hfta_worker *worker, int64_t slabs) {
   hfta_workload own = worker->workload;
   own.slabs = slabs;
   return hfta_workload_device_bytes(worker->program, &own);
 }
 
-/// The worker has the message of what there was no room for. `obstacle`: what
-/// keeps copies from taking turns; NULL: nothing.
+/// Extends the worker's message, which says what there was no room for.
+/// `obstacle` is what prevents copies from taking turns; NULL: nothing.
 static hfta_status fail_room(hfta_worker *worker, const char *obstacle) {
   unsigned long long bytes = device_bytes(worker, 1);
   bool takes_turns = worker->instance->workload.takes_turns;
@@ -70,7 +71,8 @@ static hfta_status fail_room(hfta_worker *worker, const char *obstacle) {
                    takes_turns ? obstacle : "");
 }
 
-/// Whether there is room for what else may be needed.
+/// Checks that the device has room for what else may be needed, by allocating
+/// it.
 static hfta_status leave_room(hfta_worker *worker, int64_t slabs) {
   hfta_device *device = worker->device;
   uint64_t bytes = device_bytes(worker, slabs) / FREE_PART;
@@ -82,7 +84,7 @@ static hfta_status leave_room(hfta_worker *worker, int64_t slabs) {
   return status;
 }
 
-/// Segments with so many slabs.
+/// Allocates the segments with this number of slabs.
 static hfta_status try_slabs(hfta_worker *worker, int64_t slabs) {
   hfta_worker_release_segments(worker);
   worker->workload.slabs = slabs;
@@ -90,8 +92,8 @@ static hfta_status try_slabs(hfta_worker *worker, int64_t slabs) {
   return status == HFTA_OK && slabs > 1 ? leave_room(worker, slabs) : status;
 }
 
-/// As many slabs as there is room for: those of one turn, or else of two, and
-/// so on.
+/// Finds the largest number of slabs that fits: enough for one turn, else for
+/// two turns, and so on.
 static hfta_status choose_slabs(hfta_worker *worker) {
   int64_t copies = worker->workload.copies, tried = worker->program->copies;
   hfta_status status = HFTA_UNSUPPORTED;
@@ -104,15 +106,16 @@ static hfta_status choose_slabs(hfta_worker *worker) {
   return worker->lacks_memory ? fail_room(worker, NULL) : status;
 }
 
-/// Of all copies that may run.
+/// Returns the bytes of a segment in the host's memory, for all copies that may
+/// run.
 static uint64_t host_bytes(const hfta_worker *worker, uint32_t index) {
   return hfta_workload_waiting_bytes(worker->program, &worker->workload,
                                      index) *
          (uint64_t)worker->workload.copies;
 }
 
-/// Memory is given when it is touched: too much of it would end the process
-/// much later, without a word.
+/// Checks the limit in advance. The system backs memory only when it is
+/// touched: using too much would end the process much later, without a message.
 static hfta_status check_host_memory(hfta_worker *worker) {
   uint64_t bytes = 0, limit = hfta_memory_limit();
   for (uint32_t i = 0; i < worker->program->segment_count; ++i)
@@ -194,7 +197,8 @@ void hfta_host_copies_reset(hfta_worker *worker) {
 // To the device and back
 //===----------------------------------------------------------------------===//
 
-/// Copies whose numbers follow each other are moved at once.
+/// Copies a segment's slabs to the device or back. Slabs of copies with
+/// consecutive numbers are copied together.
 static void move_segment(hfta_worker *worker, uint32_t index, bool to_device) {
   const hfta_host_copies *self = &worker->host_copies;
   hfta_device *device = worker->device;

@@ -14,7 +14,8 @@
 // Workers
 //===----------------------------------------------------------------------===//
 
-/// What a worker's call has returned, with its message in the instance.
+/// Copies the message of a worker's failed call to the instance and returns the
+/// status.
 static hfta_status note(hfta_instance *instance, const hfta_worker *worker,
                         hfta_status status) {
   if (status != HFTA_OK)
@@ -22,13 +23,14 @@ static hfta_status note(hfta_instance *instance, const hfta_worker *worker,
   return status;
 }
 
-/// A schedule's run by all workers.
+/// The run of a schedule by all workers.
 typedef struct run {
   hfta_instance *instance;
   const hfta_schedule_call *call;
 } run;
 
-/// Others may be waiting for what a worker that has failed would have sent.
+/// Runs one worker. After a failure it makes the others give up, since they may
+/// be waiting for messages that this worker would have sent.
 static void run_worker(void *argument, uint32_t index) {
   const run *self = argument;
   hfta_instance *instance = self->instance;
@@ -68,7 +70,7 @@ static void reset_scalars(hfta_instance *instance) {
     hfta_instance_set_integer(instance, roles->micro_batch, 0, m, m);
 }
 
-/// Step 0 and initial weights.
+/// Sets step 0 and initial weights.
 static hfta_status start(hfta_instance *instance, bool is_new) {
   for (uint32_t i = 0; i < instance->worker_count; ++i)
     hfta_worker_reset(&instance->workers[i], is_new);
@@ -126,7 +128,8 @@ static hfta_status allocate_tables(hfta_instance *instance) {
   return HFTA_OK;
 }
 
-/// All of them where a task needs them together.
+/// Chooses the workload's copies to run; all of them where a task needs all
+/// together.
 static void choose_copies(hfta_instance *instance) {
   hfta_workload *workload = &instance->workload;
   if (!hfta_workload_runs_by_copies(instance->program, workload)) {
@@ -182,7 +185,7 @@ hfta_status hfta_instance_set_live(hfta_instance *instance,
                        "copy %d after copy %d: expected ascending numbers",
                        copies[i], copies[i - 1]);
   }
-  // What other copies took tells nothing; a loop may name the same ones often.
+  // Times with other copies don't count. A loop may set the same copies often.
   bool is_new =
       count != instance->live_count ||
       memcmp(copies, instance->live, sizeof(int32_t) * (size_t)count) != 0;
@@ -222,7 +225,7 @@ void hfta_instance_offer(hfta_instance *instance, const void *const *inputs) {
   }
 }
 
-/// Opens all devices; the kernels of all of them run on the first one's
+/// Opens a worker's device; the kernels of all workers run on the first one's
 /// threads.
 static hfta_status open_device(hfta_instance *instance, hfta_worker *worker,
                                const hfta_options *options) {
@@ -271,7 +274,7 @@ static hfta_status open_workers(hfta_instance *instance,
   return status;
 }
 
-/// Which micro-batches of which data fields the workers read.
+/// Finds the micro-batches of each data field that the workers read.
 static hfta_status find_reads(hfta_instance *instance) {
   const hfta_program *program = instance->program;
   int64_t micro_batches = program->micro_batches;
@@ -287,15 +290,16 @@ static hfta_status find_reads(hfta_instance *instance) {
   return HFTA_OK;
 }
 
-/// Memory is given when it is touched: too much of it would end the process
-/// much later, without a word. `bytes` is what the process could have before it
-/// made the device. A GPU tells by itself what it has.
+/// Checks the limit in advance. The system backs memory only when it is
+/// touched: using too much would end the process much later, without a message.
+/// `bytes` is the memory that the process could have before it opened the
+/// device. A GPU reports its own limits.
 static hfta_status check_memory(hfta_instance *instance, uint64_t bytes) {
   if (instance->program->images)
     return HFTA_OK;
   hfta_memory_plan plan = hfta_workload_memory(
       instance->program, &instance->workload, hfta_instance_threads(instance));
-  // Who lends a seat has seen to what belongs to it.
+  // The lender of a seat has already checked the seat's memory.
   if (instance->workload.seat)
     plan.peak -= plan.arena + plan.scratch;
   if (plan.peak <= bytes)
@@ -447,7 +451,7 @@ void hfta_instance_destroy(hfta_instance *instance) {
   if (!instance)
     return;
   hfta_crew_destroy(instance->crew);
-  // Those that use the first one's threads go before it.
+  // Workers that use the first one's threads are closed before it.
   for (uint32_t i = instance->worker_count; i > 0; --i)
     hfta_worker_close(&instance->workers[i - 1]);
   hfta_instance_leave(instance);
@@ -494,8 +498,8 @@ void hfta_instance_go_first(hfta_instance *instance) {
 // Observers
 //===----------------------------------------------------------------------===//
 
-/// Others learn of all that is done here: a step, or one task, may take longer
-/// than they would wait for somebody that does nothing.
+/// Reports every activity as progress: a step, or one task, may take longer
+/// than other ranks wait for a rank that makes none.
 static void note_progress(void *argument, const hfta_activity *activity) {
   const hfta_worker *worker = argument;
   hfta_instance *instance = (hfta_instance *)(uintptr_t)worker->instance;

@@ -6,8 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-/// After all that the device was given. Where the host can address its memory,
-/// this thread copies: a fault in a mapped file is then its own.
+/// Copies bytes after all work of the device is done. Where the host can
+/// address the device's memory, this thread copies, so that a fault in a mapped
+/// file occurs on this thread.
 static hfta_status copy_now(hfta_device *device, void *to, const void *from,
                             uint64_t bytes, bool addressable,
                             hfta_error *error) {
@@ -22,8 +23,8 @@ static hfta_status copy_now(hfta_device *device, void *to, const void *from,
   return device->functions->wait(device, error);
 }
 
-/// Tensors of other stages' segments are where their workers are, those that
-/// some replicas hold where these are.
+/// Fails because the tensor is on another rank: with the workers of the
+/// segment's stage, or with the replicas that hold the segment.
 static hfta_status fail_elsewhere(hfta_instance *instance, uint32_t tensor) {
   const hfta_tensor *row = &instance->program->tensors[tensor];
   const hfta_segment *segment = &instance->program->segments[row->segment];
@@ -41,7 +42,8 @@ static bool is_spilled(const hfta_instance *instance, uint32_t tensor) {
   return instance->program->segments[segment].residency == HFTA_SPILLED;
 }
 
-/// What lies in the arena now and then holds nothing in between.
+/// Fails because the tensor's segment is in the arena only from time to time,
+/// and its contents are lost in between.
 static hfta_status fail_transient(hfta_instance *instance, uint32_t tensor) {
   return hfta_fail(&instance->error, HFTA_USAGE,
                    "tensor '%s' isn't kept: others take turns in its memory",
@@ -59,8 +61,8 @@ static hfta_status fail_in_turns(hfta_error *error, const char *name) {
                    name);
 }
 
-/// Where a copy has a tensor that lies in slabs, on a device that has those of
-/// some copies. False: it is in memory that is there for all of them.
+/// Finds a copy's tensor in a segment of slabs, where the device holds only
+/// some copies' slabs. Returns false if the tensor has memory for all copies.
 static bool find_with_host(hfta_worker *worker, uint32_t tensor, int64_t copy,
                            bool writes, char **out, hfta_status *status) {
   const hfta_tensor *row = &worker->program->tensors[tensor];
@@ -115,7 +117,7 @@ hfta_status hfta_instance_read(hfta_instance *instance, uint32_t tensor,
       instance, part, read_own(part, tensor, copy, offset, to, bytes));
 }
 
-/// Replicas of a stage have the same.
+/// Writes to all workers of the stage, since its replicas have equal tensors.
 static hfta_status write_own(hfta_instance *instance, uint32_t tensor,
                              int64_t copy, uint64_t offset, const void *from,
                              uint64_t bytes) {
@@ -150,7 +152,7 @@ static hfta_status write_own(hfta_instance *instance, uint32_t tensor,
   return status;
 }
 
-/// What all copies have in common, each part has.
+/// Writes a tensor; one that all copies share is written to each part.
 hfta_status hfta_instance_write(hfta_instance *instance, uint32_t tensor,
                                 int64_t copy, uint64_t offset, const void *from,
                                 uint64_t bytes) {

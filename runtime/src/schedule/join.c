@@ -20,10 +20,10 @@ hfta_status hfta_check_ranks(const hfta_program *program, int ranks,
 }
 
 //===----------------------------------------------------------------------===//
-// Is it the same program
+// Comparison of programs
 //===----------------------------------------------------------------------===//
 
-/// FNV-1a.
+/// Mixes bytes into a digest by FNV-1a.
 static void mix(uint64_t *digest, const void *bytes, uint64_t count) {
   const unsigned char *from = bytes;
   for (uint64_t i = 0; from && i < count; ++i)
@@ -75,8 +75,8 @@ static void mix_data(uint64_t *digest, const hfta_program *program) {
   }
 }
 
-/// Models, settings, data, memory and schedules. Kernels of another processor
-/// give the same sums.
+/// Returns a digest of models, settings, data, memory and schedules, but not of
+/// kernels: those of another processor give the same sums.
 static uint64_t get_digest(const hfta_program *program) {
   uint64_t digest = UINT64_C(0xcbf29ce484222325);
   mix_text(&digest, program->name);
@@ -112,7 +112,7 @@ static hfta_status open_own(hfta_instance *instance,
   hfta_rank_options ranks = {.ranks = (hfta_ranks)options->ranks,
                              .library = options->mpi,
                              .timeout = options->rank_timeout};
-  // A program for one rank is alone, whoever has started it.
+  // A program for one rank runs alone, even if a launcher has started it.
   if (instance->program->workers == 1)
     ranks.ranks = HFTA_RANKS_ONE;
   return hfta_communicator_open(&ranks, &instance->communicator,
@@ -131,7 +131,7 @@ static hfta_status compare(hfta_instance *instance) {
                    "rank %d runs another program than rank 0", other);
 }
 
-/// Where each worker is.
+/// Makes the group of workers, with the rank of each.
 static hfta_status make_group(hfta_instance *instance, double timeout) {
   const hfta_program *program = instance->program;
   int *ranks = calloc((size_t)program->workers, sizeof(int));

@@ -5,14 +5,14 @@
 
 #include "schedule/instance_impl.h"
 
-/// Whether a program may run on so many ranks: HFTA_USAGE if it has fewer
-/// workers.
+/// Checks that a program can run on this number of ranks: HFTA_USAGE if it has
+/// fewer workers.
 hfta_status hfta_check_ranks(const hfta_program *program, int ranks,
                              hfta_error *error);
 
-/// Gives the instance its communicator, the workload's own or one that it
-/// opens, the workload its rank, and several stages' workers their group. Ranks
-/// of different programs are HFTA_USAGE, on all of them.
+/// Gives the instance its communicator (the workload's own or one that it
+/// opens), the workload its rank, and the workers of several stages their
+/// group. Ranks with different programs all fail with HFTA_USAGE.
 hfta_status hfta_instance_join(hfta_instance *instance,
                                const hfta_options *options);
 

@@ -7,7 +7,7 @@
 #include "schedule/share.h"
 #include "schedule/workload.h"
 
-/// Bytes of a segment's named tensors that the workload's copies have.
+/// Returns the bytes of a segment's named tensors for the workload's copies.
 static uint64_t tensor_bytes(const hfta_program *program,
                              const hfta_workload *workload, uint32_t segment) {
   uint64_t bytes = 0;
@@ -28,7 +28,7 @@ bool hfta_segment_is_state(const hfta_segment *segment) {
          segment->role == HFTA_SEGMENT_CURVATURE;
 }
 
-/// Bytes that are touched, of all instances of a segment.
+/// Returns the bytes of all instances of a segment that are touched.
 static uint64_t touched_bytes(const hfta_program *program,
                               const hfta_workload *workload, uint32_t index,
                               int threads) {
@@ -37,8 +37,8 @@ static uint64_t touched_bytes(const hfta_program *program,
       segment->residency != HFTA_RESIDENT ||
       !hfta_workload_needs(program, workload, index))
     return 0;
-  // All that state consists of is named tensors, of which an instance touches
-  // its own copies'.
+  // State consists of named tensors only, and an instance touches those of its
+  // own copies.
   if (hfta_segment_is_state(segment) && workload->copies < program->copies)
     return tensor_bytes(program, workload, index);
   return hfta_workload_segment_bytes(program, workload, index, threads) *
@@ -71,8 +71,8 @@ static uint64_t *plan_entry(hfta_memory_plan *plan, uint32_t role) {
   }
 }
 
-/// Of the batches of data in the host's memory. A GPU may have two steps at a
-/// time, whose batches stay.
+/// Returns the bytes of the batches of data in the host's memory. A GPU may
+/// work on two steps at a time, which both need their batches.
 static uint64_t prefetch_bytes(const hfta_program *program,
                                const hfta_workload *workload) {
   uint64_t bytes = 0;

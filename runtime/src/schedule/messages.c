@@ -1,4 +1,4 @@
-//===- messages.c - What workers of different stages exchange -------------===//
+//===- messages.c - Messages between workers of different stages ----------===//
 
 #include "schedule/messages.h"
 
@@ -11,7 +11,7 @@ static bool is_message(const hfta_command *command) {
          command->kind == HFTA_COMMAND_RECEIVE;
 }
 
-/// Whether what follows the command is done for each of the worker's own
+/// Whether the commands after this one run for each of the worker's own
 /// micro-batches.
 static bool begins_micro_batches(const hfta_command *command) {
   return command->kind == HFTA_COMMAND_ACTIONS ||
@@ -33,7 +33,8 @@ static void add(const hfta_worker *worker, const hfta_command *command,
                     command->bytes);
 }
 
-/// To or from the replica that has the micro-batch.
+/// Plans one message per micro-batch, to or from the replica that has the
+/// micro-batch.
 static void plan_micro_batches(const hfta_worker *worker,
                                hfta_stage_messages *self) {
   const hfta_command *command = self->command;
@@ -46,7 +47,9 @@ static void plan_micro_batches(const hfta_worker *worker,
   }
 }
 
-/// To all replicas that are this one's, or from the one whose this one is.
+/// Plans the messages of a command that runs once. Receiving replica r of R
+/// receives from sending replica r mod S of S; a sender sends to all its
+/// receivers.
 static void plan_once(const hfta_worker *worker, hfta_stage_messages *self) {
   const hfta_command *command = self->command;
   int64_t others = worker->program->stages[command->subject].replicas;
@@ -87,7 +90,7 @@ static hfta_status plan(hfta_worker *worker, const hfta_command *command,
 static hfta_status plan_schedule(hfta_worker *worker,
                                  const hfta_schedule *schedule) {
   hfta_messages *self = &worker->messages;
-  uint32_t end = 0; // of what is done for each micro-batch
+  uint32_t end = 0; // end of the commands that run for each micro-batch
   hfta_status status = HFTA_OK;
   for (uint32_t i = 0; i < schedule->command_count && status == HFTA_OK; ++i) {
     const hfta_command *command = &schedule->commands[i];

@@ -1,9 +1,10 @@
-//===- messages.h - What workers of different stages exchange ---*- C -*-===//
+//===- messages.h - Messages between workers of different stages --*- C -*-===//
 //
-// A place of a segment goes from the worker that has written it to those of
-// another stage that read it, to the same place there. Of a micro-batch that is
-// one message, to the replica that has the micro-batch; what belongs to none
-// goes to each replica of the other stage, from one.
+// The bytes of a place in a segment go from the worker that has written them to
+// the workers of another stage that read them, to the same place there. The
+// place of a micro-batch is one message, to the replica that has the
+// micro-batch; a place that belongs to no micro-batch goes to each replica of
+// the other stage, from one sender each.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_SCHEDULE_MESSAGES_H
@@ -18,25 +19,26 @@ typedef struct hfta_stage_messages {
   const hfta_command *command;
   hfta_message *messages;
   size_t exchange_count;
-  hfta_exchange *exchanges; ///< one for each of the worker's micro-batches; of
-                            ///< a command that is given once, one
+  hfta_exchange *exchanges; ///< one for each of the worker's micro-batches;
+                            ///< only one for a command that runs once
 } hfta_stage_messages;
 
-/// Those of all commands that the worker gives.
+/// The messages of all send and receive commands of the worker.
 typedef struct hfta_messages {
   hfta_stage_messages *all;
   uint32_t count;
 } hfta_messages;
 
-/// After the worker has its memory and its communicators.
+/// Plans the messages, after the worker has its memory and its communicators.
 hfta_status hfta_messages_create(struct hfta_worker *worker);
 void hfta_messages_destroy(hfta_messages *self);
 
-/// Whether the post is of one of them.
+/// Whether the post is one of these messages.
 bool hfta_messages_have(const hfta_messages *self, const hfta_post *post);
 
-/// Gives the device the work of an HFTA_COMMAND_SEND or _RECEIVE, for the
-/// worker's micro-batch at `place` among its own; 0 where it is given once.
+/// Gives the device the messages of an HFTA_COMMAND_SEND or _RECEIVE, for the
+/// worker's micro-batch at `place` among its own; 0 for a command that runs
+/// once.
 void hfta_messages_give(struct hfta_worker *worker, const hfta_command *command,
                         int64_t place);
 

@@ -1,4 +1,4 @@
-//===- parts.c - Instances that are one together --------------------------===//
+//===- parts.c - Instances that act as one --------------------------------===//
 
 #include "schedule/parts.h"
 

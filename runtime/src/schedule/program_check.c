@@ -1,6 +1,6 @@
-//===- program_check.c - Is a program's table sound -----------------------===//
+//===- program_check.c - Checks of a program's table ----------------------===//
 //
-// The table comes from the compiler: a fault here is no user's mistake.
+// The table comes from the compiler: a fault here is never the user's mistake.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,7 +52,8 @@ static hfta_status check_tensor(const hfta_program *program, uint32_t index,
                    program->name, tensor->name);
 }
 
-/// A well-known tensor's index and, for scalars that are written, its type.
+/// Checks a well-known tensor's index and, for scalars that the host writes,
+/// its type.
 static hfta_status check_role(const hfta_program *program, const char *role,
                               uint32_t index, bool integer, hfta_error *error) {
   if (index == UINT32_MAX)
@@ -152,8 +153,8 @@ static bool is_listed(const uint32_t *segments, uint32_t count,
   return false;
 }
 
-/// What adds up sums of ranks runs for blocks, as many as its commands say, in
-/// place of copies.
+/// Whether a task adds sums of ranks: such a task runs for the blocks of a
+/// command instead of copies.
 static bool is_for_blocks(const hfta_program *program, const hfta_task *task) {
   size_t number = (size_t)(task - program->tasks);
   for (uint32_t s = 0; s < program->schedule_count; ++s) {
@@ -166,7 +167,8 @@ static bool is_for_blocks(const hfta_program *program, const hfta_task *task) {
   return false;
 }
 
-/// Of a launch that runs once a copy, `copies` copies' operands.
+/// Checks an operand's bounds; for a launch that runs once per copy those of
+/// `copies` copies.
 static bool is_sound_binding(const hfta_program *program, const hfta_task *task,
                              const hfta_launch *launch,
                              const hfta_binding *binding, int64_t copies) {
@@ -188,8 +190,9 @@ static bool is_sound_binding(const hfta_program *program, const hfta_task *task,
   return begin <= segment->bytes && binding->bytes <= segment->bytes - begin;
 }
 
-/// What a GPU can copy boxes of: limits of cuTensorMapEncodeTiled, and rows of
-/// as many bytes as what it turns in shared memory.
+/// Whether a GPU can copy boxes of the operand: checks the limits of
+/// cuTensorMapEncodeTiled, and that a row has as many bytes as a swizzle
+/// pattern in shared memory.
 static bool is_sound_map(const hfta_launch *launch,
                          const hfta_tensor_map *map) {
   enum { UNIT = 16, MOST_BOX = 256, MOST_STEP = 8, ROW_BYTES = 32 | 64 | 128 };
@@ -265,7 +268,7 @@ static hfta_status check_tasks(const hfta_program *program, hfta_error *error) {
   return HFTA_OK;
 }
 
-/// Slabs must make up their segment.
+/// Checks that slabs make up their segment.
 static hfta_status check_slabs(const hfta_program *program, hfta_error *error) {
   for (uint32_t i = 0; i < program->segment_count; ++i) {
     const hfta_segment *segment = &program->segments[i];
@@ -281,7 +284,8 @@ static hfta_status check_slabs(const hfta_program *program, hfta_error *error) {
   return HFTA_OK;
 }
 
-/// What isn't resident is whole pages that tasks alone write.
+/// Whether a segment that isn't resident consists of whole pages and has a role
+/// that only tasks write.
 static bool is_sound_residency(const hfta_segment *segment) {
   uint64_t unit = segment->copy_bytes ? segment->copy_bytes : segment->bytes;
   if (segment->residency == HFTA_RESIDENT)

@@ -5,8 +5,8 @@
 
 #include "hfta/instance.h"
 
-/// Stages, orders, and the commands of all schedules: HFTA_INTERNAL names the
-/// first that isn't sound. All other tables are.
+/// Checks stages, orders, and the commands of all schedules, after all other
+/// tables were checked. HFTA_INTERNAL names the first that isn't sound.
 hfta_status hfta_program_check_schedules(const hfta_program *program,
                                          hfta_error *error);
 

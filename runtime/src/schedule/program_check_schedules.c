@@ -1,4 +1,4 @@
-//===- program_check_schedules.c - Are a program's schedules sound --------===//
+//===- program_check_schedules.c - Checks of a program's schedules --------===//
 
 #include "schedule/fetches.h"
 #include "schedule/program_check.h"
@@ -23,7 +23,7 @@ static hfta_status check_stage(const hfta_program *program, uint32_t index,
                    (long long)stage->groups, (long long)stage->replicas);
 }
 
-/// Each place is that of one worker of several stages.
+/// Checks that several stages' workers have distinct places.
 static hfta_status check_places(const hfta_program *program,
                                 hfta_error *error) {
   const int64_t *places = program->worker_places;
@@ -40,8 +40,9 @@ static hfta_status check_places(const hfta_program *program,
                               program->name, (long long)program->workers);
 }
 
-/// Some replicas of a stage; of none, -1, of a program's one stage, or of any
-/// of several: all are where the whole program is done in one place.
+/// Whether a set of a stage's replicas is valid. Stage -1 is a program's one
+/// stage, or any stage of several: all workers count, since the whole program
+/// may run in one place.
 static bool are_sound_replicas(const hfta_program *program, int32_t stage,
                                const hfta_replicas *replicas) {
   uint64_t all = (uint64_t)(stage < 0 ? program->workers
@@ -97,7 +98,7 @@ static hfta_status check_stages(const hfta_program *program,
 // Commands
 //===----------------------------------------------------------------------===//
 
-/// Whether a segment has the place, wherever it lies.
+/// Whether the place lies within its segment, wherever that is.
 static bool is_within_segment(const hfta_program *program,
                               const hfta_place *place, uint64_t bytes) {
   return place->index < program->segment_count &&
@@ -121,7 +122,8 @@ static bool is_sound_place(const hfta_program *program, const hfta_place *place,
   }
 }
 
-/// What a worker of one stage has written for those of another.
+/// Whether a message carries bytes that a worker of one stage has written for
+/// those of another.
 static bool is_sound_message(const hfta_program *program,
                              const hfta_schedule *schedule,
                              const hfta_command *command) {
@@ -141,7 +143,8 @@ static bool is_sound_message(const hfta_program *program,
   }
 }
 
-/// A place for each of a program's copies, if it has a stride.
+/// Whether the place lies within its segment for each of a program's copies, if
+/// it has a stride.
 static bool is_sound_for_copies(const hfta_program *program,
                                 const hfta_command *command) {
   const hfta_place *to = &command->to;
@@ -161,8 +164,9 @@ static bool is_sound_broadcast(const hfta_program *program,
          are_sound_replicas(program, schedule->stage, &command->receivers);
 }
 
-/// Of a segment that has no memory of its own; what goes to or from the store
-/// of one that lies there, in a queue for which the host doesn't wait.
+/// Whether a FETCH, EVICT or DROP is for a segment that has no memory of its
+/// own. Transfers to or from the store need a spilled segment, and a queue for
+/// which the host doesn't wait.
 static bool is_sound_move(const hfta_program *program,
                           const hfta_command *command) {
   if (command->to.space != HFTA_SPACE_SEGMENT ||
@@ -176,7 +180,7 @@ static bool is_sound_move(const hfta_program *program,
                    : residency != HFTA_RESIDENT;
 }
 
-/// Its place for all instances lies within the arena.
+/// Whether the places of a FETCH, for all instances, lie within the arena.
 static bool is_sound_fetch(const hfta_program *program,
                            const hfta_schedule *schedule,
                            const hfta_command *command) {
@@ -190,7 +194,8 @@ static bool is_sound_fetch(const hfta_program *program,
   return end > 0 && end <= program->arena_bytes;
 }
 
-/// The sums' segment may lie in the arena, where a FETCH before has put it.
+/// Whether an ALL_REDUCE is valid. The sums' segment may lie in the arena,
+/// where an earlier FETCH has put it.
 static bool is_sound_reduce(const hfta_program *program,
                             const hfta_schedule *schedule,
                             const hfta_command *command) {
@@ -207,7 +212,8 @@ static bool is_sound_reduce(const hfta_program *program,
          hfta_find_fetch(schedule, command, segment);
 }
 
-/// Its body is cases, among them those of all actions; `left` commands follow.
+/// Whether the body of ACTIONS consists of cases, and has those of all actions;
+/// `left` commands follow.
 static bool are_sound_actions(const hfta_program *program,
                               const hfta_command *command, uint32_t left) {
   const hfta_command *body = command + 1;
@@ -228,8 +234,8 @@ static bool are_sound_actions(const hfta_program *program,
   return sound;
 }
 
-/// `left` commands of the same list follow. Whether a case is where it may be
-/// its actions say.
+/// Whether a command is valid on its own; `left` commands of the same list
+/// follow. The place of a CASE is checked with its ACTIONS.
 static bool is_sound_command(const hfta_program *program,
                              const hfta_schedule *schedule,
                              const hfta_command *command, uint32_t left) {
@@ -287,9 +293,9 @@ static bool is_sound_command(const hfta_program *program,
   }
 }
 
-/// What follows is done several times, but not for micro-batches of the
-/// worker's own, or not by all: who is on the other side of a message can't
-/// know how often.
+/// Whether the commands after this one may not contain messages: they run
+/// several times but not once for each micro-batch of the worker, or only on
+/// some replicas, so that the other side of a message can't know how often.
 static bool bars_messages(const hfta_command *command) {
   return command->kind == HFTA_COMMAND_ONLY ||
          (command->kind == HFTA_COMMAND_REPEAT &&
@@ -304,8 +310,8 @@ static bool is_message(const hfta_command *command) {
 
 static bool are_sound_commands(const hfta_program *program,
                                const hfta_schedule *schedule) {
-  uint32_t end = 0, next = 0; // of the actions' body, and its next case
-  uint32_t barred = 0;        // up to which there are no messages
+  uint32_t end = 0, next = 0; // end of the body of ACTIONS, and its next case
+  uint32_t barred = 0;        // end of the commands without messages
   for (uint32_t i = 0; i < schedule->command_count; ++i) {
     const hfta_command *command = &schedule->commands[i];
     if (!is_sound_command(program, schedule, command,
@@ -352,7 +358,7 @@ static hfta_status check_schedule(const hfta_program *program,
                    schedule->name, stage);
 }
 
-/// What one stage does, all do.
+/// Whether either all stages or none have a schedule of this name.
 static bool is_whole(const hfta_program *program, const char *name) {
   uint32_t count = 0;
   if (program->stage_count == 1)
@@ -363,7 +369,7 @@ static bool is_whole(const hfta_program *program, const char *name) {
   return count == 0 || count == program->stage_count;
 }
 
-/// Of a number of copies.
+/// Whether a schedule begins with turns of a given number of copies.
 static bool begins_with_turns(const hfta_schedule *schedule) {
   return schedule->command_count > 0 &&
          schedule->commands->kind == HFTA_COMMAND_REPEAT &&
@@ -371,7 +377,8 @@ static bool begins_with_turns(const hfta_schedule *schedule) {
          schedule->commands->bytes > 0;
 }
 
-/// Turns of several steps have a beginning, of a number of copies, and an end.
+/// Whether turns of several steps have a beginning, of a given number of
+/// copies, and an end.
 static bool has_sound_turns(const hfta_program *program) {
   const hfta_schedule *begin =
       hfta_program_find_schedule(program, "begin_turn");

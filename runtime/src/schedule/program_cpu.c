@@ -7,7 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/// Linux gives AMX's registers only to who asks. Harmless elsewhere.
+/// Requests AMX, whose registers Linux gives only to processes that request
+/// them. Harmless on other systems.
 static bool ask_for_amx(void) {
 #if defined(__x86_64__)
   enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };

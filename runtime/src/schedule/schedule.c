@@ -1,26 +1,28 @@
-//===- schedule.c - Gives a device the commands of a schedule -------------===//
+//===- schedule.c - Issues the commands of a schedule to a device ---------===//
 
 #include "schedule/instance_impl.h"
 
 #include <string.h>
 
-/// Where in a schedule the host is.
+/// The position of the host in a schedule.
 typedef struct walk {
   hfta_worker *worker;
   const hfta_schedule_call *call;
   const hfta_schedule *schedule;
-  int64_t turn;          ///< how many copies make one where the host chooses
-  uint64_t turn_copies;  ///< of a turn whose number of copies is given, else 0
-  int64_t micro_batches; ///< of the call, that are the worker's
-  int64_t micro_batch;   ///< which of them
-  int64_t number;        ///< of the micro-batch in the step
-  bool is_repeated;      ///< for the micro-batch
-  bool has_place;        ///< as one of the worker's own
-  const int32_t *copies; ///< of this turn, or those of them that are chosen
-  const int32_t *slabs;  ///< of those that are chosen: their places in the turn
+  int64_t turn;          ///< copies per turn where the host chooses
+  uint64_t turn_copies;  ///< copies of the current turn if the schedule gives
+                         ///< them, else 0
+  int64_t micro_batches; ///< the worker's micro-batches of the call
+  int64_t micro_batch;   ///< index of the current one among these
+  int64_t number;        ///< number of the current one in the step
+  bool is_repeated;      ///< whether a micro-batch is current
+  bool has_place;        ///< whether it is one of the worker's own
+  const int32_t *copies; ///< copies of this turn, or the chosen ones of them
+  const int32_t *slabs;  ///< for chosen copies: their positions in the turn
   int64_t copy_count;
-  int64_t first; ///< of them among all that run, unless some are chosen
-  int64_t begin; ///< the same of the call's
+  int64_t first; ///< position of the first copy among the live ones, unless
+                 ///< copies are chosen
+  int64_t begin; ///< `first` at the beginning of the call
 } walk;
 
 static void run_commands(walk *self, const hfta_command *commands,
@@ -30,15 +32,16 @@ static void run_commands(walk *self, const hfta_command *commands,
 // Places
 //===----------------------------------------------------------------------===//
 
-/// Which instance of a segment serves the micro-batch that is `ahead` places
-/// after the current one.
+/// Returns the instance of a segment for the micro-batch that is `ahead`
+/// positions after the current one; the caller takes it modulo the number of
+/// instances.
 static int64_t find_instance(const walk *self, uint32_t segment,
                              int64_t ahead) {
   return hfta_worker_instance(self->worker, segment, self->micro_batch + ahead,
                               self->number);
 }
 
-/// NULL if there is no memory for it.
+/// Returns the address of a segment's instance; NULL if it has no memory.
 static void *segment_base(const walk *self, uint32_t segment, int64_t ahead) {
   const hfta_segment_memory *memory = &self->worker->memory[segment];
   return memory->count
@@ -47,8 +50,8 @@ static void *segment_base(const walk *self, uint32_t segment, int64_t ahead) {
              : NULL;
 }
 
-/// Where the caller's batch, or past the worker's last micro-batch the offered
-/// one, has a field of the micro-batch.
+/// Returns the address of a micro-batch of a field: in the caller's batch or,
+/// past the worker's last micro-batch, in the offered one.
 static char *find_field(const walk *self, uint32_t field, int64_t place,
                         uint64_t bytes) {
   hfta_worker *worker = self->worker;
@@ -62,7 +65,7 @@ static char *find_field(const walk *self, uint32_t field, int64_t place,
          bytes * (uint64_t)worker->share.micro_batches[place];
 }
 
-/// The host's image of that instance, or NULL.
+/// Returns the host's image of a segment's instance, or NULL.
 static char *find_image(const walk *self, uint32_t segment, int64_t ahead) {
   const hfta_segment_memory *memory = &self->worker->memory[segment];
   char *images =
@@ -73,8 +76,8 @@ static char *find_image(const walk *self, uint32_t segment, int64_t ahead) {
                 : NULL;
 }
 
-/// NULL if the instance has no memory for it, or nothing is to be copied from
-/// there.
+/// Returns the address of a place; NULL if the instance has no memory for it,
+/// or nothing is to be copied from there.
 static char *find_place(const walk *self, const hfta_place *place,
                         int64_t ahead, uint64_t bytes, int64_t copy) {
   const hfta_schedule_call *call = self->call;
@@ -101,7 +104,8 @@ static char *find_place(const walk *self, const hfta_place *place,
 // Commands
 //===----------------------------------------------------------------------===//
 
-/// The store, or the host, no longer has what tasks write.
+/// Records that the segments which a task writes differ from the store's and
+/// the host's contents.
 static void note_writes(const walk *self, const hfta_task *task) {
   for (uint32_t i = 0; i < task->write_count; ++i) {
     uint32_t segment = task->writes[i];
@@ -113,9 +117,10 @@ static void note_writes(const walk *self, const hfta_task *task) {
   }
 }
 
-/// Where the first copy's slab of a segment is. What has a place for a turn of
-/// several steps lies there for more copies than go through a step together,
-/// and so does on a device that has the call's copies alone what these keep.
+/// Returns the address of the first copy's slab in a segment. A segment that
+/// has a place for a turn of several steps holds more copies than run a step
+/// together. On a device that holds only the call's copies, so does a segment
+/// that the schedule keeps.
 static void *first_slab(const walk *self, uint32_t segment) {
   const hfta_worker *worker = self->worker;
   char *base = segment_base(self, segment, 0);
@@ -149,10 +154,10 @@ static void run(const walk *self, const hfta_command *command) {
                                  command->subject);
 }
 
-/// For each copy if there is a place for each.
+/// Copies bytes, for each copy if there is a place for each.
 static void transfer(const walk *self, const hfta_command *command) {
   hfta_device *device = self->worker->device;
-  // Of a batch that isn't full a rank may have no micro-batch at all.
+  // A rank may have no micro-batch of a partial batch.
   bool is_past = command->ahead > 0 &&
                  self->micro_batch + command->ahead >= self->micro_batches;
   if (is_past && command->from.space != HFTA_SPACE_FIELD)
@@ -170,7 +175,8 @@ static void transfer(const walk *self, const hfta_command *command) {
   }
 }
 
-/// In all instances; of slabs those that there are.
+/// Fills a place with zeros in all instances of its segment; in a segment of
+/// slabs only those that are allocated.
 static void fill(const walk *self, const hfta_command *command) {
   hfta_device *device = self->worker->device;
   const hfta_place *to = &command->to;
@@ -182,7 +188,7 @@ static void fill(const walk *self, const hfta_command *command) {
                             command->bytes < left ? command->bytes : left);
 }
 
-/// A micro-batch of the worker's own.
+/// Runs commands for one of the worker's own micro-batches.
 static void run_for(const walk *self, int64_t micro_batch,
                     const hfta_command *commands, uint32_t count) {
   walk inner = *self;
@@ -192,7 +198,7 @@ static void run_for(const walk *self, int64_t micro_batch,
   run_commands(&inner, commands, count);
 }
 
-/// The body follows the command.
+/// Runs the commands that follow several times.
 static void repeat(const walk *self, const hfta_command *command) {
   walk inner = *self;
   if (command->subject != HFTA_REPEAT_TURNS)
@@ -219,22 +225,23 @@ static void repeat(const walk *self, const hfta_command *command) {
   }
 }
 
-/// Whether a copy's period has come round after so many steps. In the first
-/// period also where the number of steps is a power of two.
+/// Whether a copy of this period is due after `steps` steps. Within the first
+/// period it is also due after a power of two.
 static bool is_due(int64_t steps, int64_t period) {
   if (period <= 0)
     return false;
   return steps % period == 0 || (steps < period && (steps & (steps - 1)) == 0);
 }
 
-/// Notes a copy as one of those that are chosen, with its place in the turn.
+/// Adds a copy to the chosen ones, with its position in the turn.
 static void choose(hfta_worker *worker, int64_t number, int32_t copy,
                    int64_t place) {
   worker->chosen[number] = copy;
   worker->chosen[worker->program->copies + number] = (int32_t)place;
 }
 
-/// What chooses copies doesn't stand in another that does: one list will do.
+/// Runs the body for the copies that are due. Such commands aren't nested, so
+/// that one list of chosen copies is enough.
 static void every(const walk *self, const hfta_command *command) {
   hfta_worker *worker = self->worker;
   const double *periods =
@@ -262,7 +269,7 @@ static void every(const walk *self, const hfta_command *command) {
     run_commands(&inner, command + 1, command->length);
 }
 
-/// NULL if there is none of this number.
+/// Finds the case of a number; NULL if there is none.
 static const hfta_command *find_case(const hfta_command *actions,
                                      uint32_t number) {
   const hfta_command *commands = actions + 1;
@@ -272,7 +279,7 @@ static const hfta_command *find_case(const hfta_command *actions,
   return NULL;
 }
 
-/// What other replicas alone do is left out.
+/// Runs the body if this rank has one of the replicas.
 static void only(const walk *self, const hfta_command *command) {
   const hfta_share *share = &self->worker->share;
   walk inner = *self;
@@ -281,7 +288,8 @@ static void only(const walk *self, const hfta_command *command) {
     run_commands(&inner, command + 1, command->length);
 }
 
-/// Of a batch that isn't full some micro-batches are missing.
+/// Runs the cases in the worker's order of actions, without the micro-batches
+/// that a partial batch lacks.
 static void act(const walk *self, const hfta_command *command) {
   const hfta_action_list *order =
       &self->worker->program->orders[command->subject];
@@ -293,14 +301,15 @@ static void act(const walk *self, const hfta_command *command) {
   }
 }
 
-/// To or from another stage; nothing comes past the last micro-batch.
+/// Gives a message to or from another stage, but nothing past the last
+/// micro-batch.
 static void exchange(const walk *self, const hfta_command *command) {
   int64_t place = self->has_place ? self->micro_batch + command->ahead : 0;
   if (!self->has_place || place < self->micro_batches)
     hfta_messages_give(self->worker, command, place);
 }
 
-/// FETCH, EVICT or DROP of one instance.
+/// Runs FETCH, EVICT or DROP for one instance.
 static void move_instance(const walk *self, const hfta_command *command,
                           int64_t instance) {
   hfta_worker *worker = self->worker;
@@ -313,7 +322,8 @@ static void move_instance(const walk *self, const hfta_command *command,
                                     .is_ahead = self->call->is_ahead};
   if (command->kind == HFTA_COMMAND_DROP)
     return hfta_spill_drop(worker, command, &moment);
-  // Tasks before it are done, and none begins until it is.
+  // Where transfers don't overlap tasks, earlier tasks end before the transfer,
+  // and later ones begin after it.
   hfta_spill_wait(worker);
   if (command->kind == HFTA_COMMAND_FETCH)
     hfta_spill_fetch(worker, command, &moment);
@@ -322,8 +332,9 @@ static void move_instance(const walk *self, const hfta_command *command,
   hfta_spill_wait(worker);
 }
 
-/// Of the micro-batch's instance, nothing past the worker's last micro-batch;
-/// where no micro-batch is current, of all instances.
+/// Runs FETCH, EVICT or DROP for the current micro-batch's instance, but not
+/// past the worker's last micro-batch; for all instances where no micro-batch
+/// is current.
 static void move(const walk *self, const hfta_command *command) {
   uint32_t segment = command->to.index;
   uint32_t count = self->worker->memory[segment].count;
@@ -337,8 +348,8 @@ static void move(const walk *self, const hfta_command *command) {
   }
 }
 
-/// Events of neighbouring micro-batches may take turns. False past the last
-/// micro-batch, of which there is none.
+/// Finds the command's event: neighbouring micro-batches may use several events
+/// in turn. Returns false past the last micro-batch.
 static bool find_event(const walk *self, const hfta_command *command,
                        uint32_t *event) {
   int64_t place = self->micro_batch + command->ahead;
@@ -418,7 +429,7 @@ static void run_commands(walk *self, const hfta_command *commands,
     case HFTA_COMMAND_ACTIONS:
       act(self, command);
       break;
-    case HFTA_COMMAND_CASE: // what its actions run
+    case HFTA_COMMAND_CASE: // run by its ACTIONS
       break;
     }
   }
@@ -461,7 +472,7 @@ hfta_status hfta_worker_run(hfta_worker *worker,
   if (takes_batch)
     hfta_batches_begin(&worker->batches, schedule, call->inputs);
   else if (!call->is_posted)
-    worker->batches.count = 0; // a port may be where a field was
+    worker->batches.count = 0; // a port may be at an address where a field was
   worker->spill.failure = HFTA_OK;
   double begin = instance->now();
   hfta_host_copies_bring(worker, self.copies, self.copy_count);
@@ -469,7 +480,7 @@ hfta_status hfta_worker_run(hfta_worker *worker,
   hfta_error later;
   hfta_status failure = worker->spill.failure;
   if (call->is_posted) {
-    // No time counts but what the host has waited for.
+    // Only times for which the host has waited count.
     if (turns->is_settled)
       hfta_turns_took(turns, 0.0);
     if (takes_batch)
@@ -481,7 +492,8 @@ hfta_status hfta_worker_run(hfta_worker *worker,
       worker->device, call->queues ? call->queues : UINT64_MAX,
       failure == HFTA_OK ? &worker->error : &later);
   status = failure == HFTA_OK ? status : failure;
-  // A batch that isn't full takes less time whatever the turns are.
+  // A partial batch takes less time with any width of turns, so it isn't
+  // measured.
   if (status == HFTA_OK && call->micro_batches == program->micro_batches)
     hfta_turns_took(turns, instance->now() - begin);
   hfta_spill_settle(worker);

@@ -1,4 +1,4 @@
-//===- share.c - Which part of a step a worker does -----------------------===//
+//===- share.c - The part of a step that a worker does --------------------===//
 
 #include "schedule/share.h"
 
@@ -24,7 +24,7 @@ int64_t hfta_first_worker(const hfta_program *program, int32_t stage) {
   return first;
 }
 
-/// Which of `ranks` has one of `count` places that they share.
+/// Returns the rank that has one of `count` places that `ranks` ranks share.
 static int rank_of_place(int64_t count, int ranks, int64_t place) {
   return (int)(((place + 1) * ranks - 1) / count);
 }
@@ -110,7 +110,8 @@ hfta_status hfta_share_create(hfta_share *self, const hfta_program *program,
   for (int64_t group = 0; group < self->stage.groups; ++group)
     if (hfta_rank_of_group(&self->stage, ranks, group) == rank)
       self->groups[self->group_count++] = group;
-  // The rank's groups come again and again in the same order.
+  // The rank's groups repeat in the same order, so that the index modulo their
+  // number is the group's place.
   for (int64_t m = 0; m < program->micro_batches; ++m)
     if (hfta_rank_of_group(&self->stage, ranks, m % self->stage.groups) ==
         rank) {

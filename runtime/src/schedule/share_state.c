@@ -1,4 +1,4 @@
-//===- share_state.c - What the first rank has goes to all ----------------===//
+//===- share_state.c - Sends the first rank's data to all ranks -----------===//
 
 #include "schedule/share_state.h"
 

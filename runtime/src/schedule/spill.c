@@ -15,7 +15,7 @@ static const hfta_segment *segment_of(const hfta_worker *worker,
   return &worker->program->segments[index];
 }
 
-/// Extents of one instance: one a slab.
+/// Returns the number of extents of one instance: one per slab.
 static uint64_t extents_of(const hfta_worker *worker, uint32_t index) {
   return segment_of(worker, index)->copy_bytes
              ? (uint64_t)worker->program->copies
@@ -159,7 +159,7 @@ void hfta_spill_reset(hfta_worker *worker) {
 }
 
 //===----------------------------------------------------------------------===//
-// What lies in the arena
+// Contents of the arena
 //===----------------------------------------------------------------------===//
 
 static hfta_held *find_held(const hfta_worker *worker, uint32_t segment,
@@ -173,7 +173,7 @@ static void overwrite_one(hfta_held *other, const hfta_held *own) {
     other->at = NULL;
 }
 
-/// Others' places that a place overlaps.
+/// Marks other segments' places as lost where this place overlaps them.
 static void overwrite(hfta_worker *worker, const hfta_held *own) {
   for (uint32_t i = 0; i < worker->spill.held_count; ++i) {
     overwrite_one(&worker->spill.held[i], own);
@@ -199,14 +199,14 @@ uint64_t hfta_spill_offset(const hfta_worker *worker, uint32_t segment,
 // Commands
 //===----------------------------------------------------------------------===//
 
-/// Copies that lie one behind the other, in memory as in the store.
+/// Slabs of copies that are consecutive in memory and in the store.
 typedef struct stretch {
   uint64_t extent, count;
-  uint64_t offset, bytes; // from the place of the segment's instance
+  uint64_t offset, bytes; // relative to the place of the segment's instance
 } stretch;
 
-/// The stretch of the moment's copies from number `*index` on, which then is
-/// the next one's. False: there are no more.
+/// Finds the stretch of copies that begins at `*index` in the moment's list,
+/// and advances `*index` past it. Returns false at the end of the list.
 static bool next_stretch(const hfta_worker *worker, uint32_t segment,
                          const hfta_spill_moment *moment, int64_t *index,
                          stretch *out) {
@@ -232,7 +232,7 @@ static bool next_stretch(const hfta_worker *worker, uint32_t segment,
   return true;
 }
 
-/// Where FETCH puts the instance.
+/// Returns the place that FETCH gives the instance.
 static hfta_held make_place(const hfta_worker *worker,
                             const hfta_command *command,
                             const hfta_spill_moment *moment) {
@@ -248,7 +248,9 @@ static hfta_held make_place(const hfta_worker *worker,
                      .queue = command->queue};
 }
 
-/// What one queue is still reading, who waits for another one doesn't wait for.
+/// Whether a place already holds the wanted contents. If another queue may
+/// still be reading them it doesn't count, since a wait for the wanted queue
+/// wouldn't wait for that one.
 static bool lies_there(const hfta_held *held, const hfta_held *wanted) {
   return held->at == wanted->at && held->bytes == wanted->bytes &&
          held->first == wanted->first && held->copies == wanted->copies &&
@@ -276,7 +278,8 @@ void hfta_spill_fetch(hfta_worker *worker, const hfta_command *command,
   overwrite(worker, held);
   if (lies || command->subject == HFTA_CONTENTS_UNDEFINED)
     return;
-  // Ranks add up whole places, also where the last turn has fewer copies.
+  // The whole place is filled, since ranks add whole places even where the last
+  // turn has fewer copies.
   if (command->subject == HFTA_CONTENTS_ZEROS) {
     device->functions->fill(device, command->queue, wanted.at, wanted.bytes);
     return;
@@ -295,7 +298,7 @@ void hfta_spill_evict(hfta_worker *worker, const hfta_command *command,
   const char *at = worker->memory[segment].bases[moment->instance];
   if (!at)
     return;
-  // Whoever has written it has waited for it to be read.
+  // The tasks that wrote it have already waited for the FETCH that read it.
   hfta_held *held = find_held(worker, segment, moment->instance);
   held->is_clean = true;
   held->queue = HFTA_NO_QUEUE;
@@ -323,7 +326,7 @@ void hfta_spill_wait(hfta_worker *worker) {
 // Tensors
 //===----------------------------------------------------------------------===//
 
-/// Where in its extent a copy's tensor begins.
+/// Returns the offset of a copy's tensor in its extent.
 static uint64_t begin_of(const hfta_worker *worker, const hfta_tensor *tensor,
                          int64_t copy) {
   bool has_slabs = segment_of(worker, tensor->segment)->copy_bytes > 0;

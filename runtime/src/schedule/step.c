@@ -17,9 +17,10 @@ static hfta_status run_schedule(hfta_instance *instance, const char *name,
   return hfta_instance_run_turns(instance, &call);
 }
 
-/// What the schedule has left for the host of each copy that runs, `count`
-/// roles' reals. Of several stages the workers of the last block's have it,
-/// each all of it; a rank without such a worker gets it from one that has.
+/// Reads the results of a schedule from the host's images: for each live copy
+/// the values of `count` roles. With several stages the workers of the last
+/// block's stage have all of them; a rank without such a worker receives them
+/// from one that has them.
 static hfta_status get_results(hfta_instance *instance, const uint32_t *roles,
                                int64_t count) {
   const hfta_program *program = instance->program;
@@ -82,7 +83,7 @@ hfta_status hfta_instance_set_learning_rate(hfta_instance *instance,
   return HFTA_OK;
 }
 
-/// Of all copies: the damping follows a schedule, as rates do.
+/// Sets the damping of all copies: it follows a schedule, as rates do.
 static hfta_status set_damping(hfta_instance *instance) {
   const hfta_program *program = instance->program;
   if (program->roles.damping == UINT32_MAX)
@@ -128,14 +129,15 @@ hfta_status hfta_instance_set_scalars(hfta_instance *instance, bool updates) {
   return status;
 }
 
-/// After a failure nobody may keep the bytes of what was offered.
+/// Withdraws the offered batch, because after a failure nobody may read the
+/// caller's memory.
 static hfta_status withdraw_offer(hfta_instance *instance, hfta_status status) {
   hfta_instance_offer(instance, NULL);
   return status;
 }
 
-/// What a step's schedules leave of a copy: its loss first, then what an update
-/// tells, of which a program has some.
+/// The results of a step for a copy: the loss first, then the parts of an
+/// update's report that the program has.
 typedef struct step_results {
   int64_t count;
   uint32_t roles[HFTA_RESULTS];
@@ -145,7 +147,7 @@ typedef struct step_results {
 static step_results list_results(const hfta_program *program, bool updates) {
   const hfta_roles *roles = &program->roles;
   step_results results = {.count = 1, .roles = {roles->loss}};
-  // Roles are called as the report's members are.
+  // Roles have the same names as the members of the report.
 #define REPORTED(name)                                                         \
   if (updates && roles->name != UINT32_MAX) {                                  \
     results.roles[results.count] = roles->name;                                \
@@ -161,7 +163,7 @@ static step_results list_results(const hfta_program *program, bool updates) {
   return results;
 }
 
-/// Whether an update leaves something to be told.
+/// Whether an update leaves a report.
 static bool has_report(const hfta_instance *instance) {
   return list_results(instance->program, /*updates=*/true).count > 1;
 }
@@ -170,14 +172,16 @@ bool hfta_instance_preconditions(const hfta_instance *instance) {
   return instance->program->roles.kl_scale != UINT32_MAX;
 }
 
-/// Losses are not a number for copies that don't run. NULL: nobody asks.
+/// Sets the losses to NaN, which remains for copies that don't run. NULL: there
+/// is no array.
 static void clear_losses(const hfta_instance *instance, double *losses) {
   for (int64_t copy = 0; losses && copy < instance->program->copies; ++copy)
     losses[copy] = NAN;
 }
 
-/// Of the call's copies, losses of an accumulation, which may be followed by
-/// others, or also what an update has done; NULL: of all that run.
+/// Reads the results of the call's copies (NULL: of all live ones): the losses
+/// of an accumulation, after which others may follow, and if `updates` also the
+/// update's report.
 static hfta_status get_step(hfta_instance *instance,
                             const hfta_schedule_call *call, bool updates,
                             double *losses) {
@@ -248,12 +252,13 @@ hfta_status hfta_instance_update(hfta_instance *instance) {
 hfta_status hfta_instance_run_step(hfta_instance *instance,
                                    const hfta_schedule_call *call,
                                    double *losses) {
-  // A rate that is missing must not leave gradients behind: the next step would
-  // add to them.
+  // A missing rate must not leave gradients behind, to which the next step
+  // would add.
   hfta_status status = hfta_instance_set_scalars(instance, true);
   if (status != HFTA_OK)
     return withdraw_offer(instance, status);
-  // Those that wait lie where each copy has its own.
+  // Gradients that wait lie in each copy's own slab, where the schedule of a
+  // step may not look for them.
   if (instance->has_gradients) {
     status = hfta_instance_accumulate(instance, call->inputs, losses);
     return status == HFTA_OK ? hfta_instance_update(instance) : status;
@@ -267,7 +272,7 @@ hfta_status hfta_instance_run_step(hfta_instance *instance,
   return status;
 }
 
-/// Of a window that is one step, whose batch each turn takes.
+/// Returns the batch of a window of one step, which is the same for each turn.
 static hfta_status take_inputs(void *argument, int64_t step,
                                const void *const **inputs) {
   (void)step;
@@ -275,8 +280,9 @@ static hfta_status take_inputs(void *argument, int64_t step,
   return HFTA_OK;
 }
 
-/// What was offered the next call would find in its place, which is not that of
-/// the next step.
+/// Runs a step in turns. The offer is withdrawn first: otherwise the next
+/// turn's call, rather than the next step, would find the offered batch in its
+/// place.
 static hfta_status step_in_turns(hfta_instance *instance,
                                  const void *const *inputs, double *losses) {
   hfta_window window = {.steps = 1,
@@ -302,7 +308,8 @@ hfta_status hfta_instance_step(hfta_instance *instance,
 // Evaluation and inference
 //===----------------------------------------------------------------------===//
 
-/// An evaluation's sums of a copy: of losses, of their weights, of the metric.
+/// The number of sums that an evaluation has for each copy: losses, their
+/// weights, the metric.
 enum { SUMS = 3 };
 
 static void get_roles(const hfta_program *program, uint32_t roles[SUMS]) {
@@ -322,7 +329,7 @@ hfta_status hfta_instance_evaluate_begin(hfta_instance *instance) {
   return HFTA_OK;
 }
 
-/// Adds up the last batch's results, of the turn's copies.
+/// Adds the last batch's results for the turn's copies.
 static hfta_status add_sums(hfta_instance *instance) {
   uint32_t roles[SUMS];
   get_roles(instance->program, roles);

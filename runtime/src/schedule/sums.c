@@ -10,20 +10,21 @@
 #include <string.h>
 
 //===----------------------------------------------------------------------===//
-// Who has what
+// Ranges of bytes
 //===----------------------------------------------------------------------===//
 
-/// Bytes from the place of the command's sums on.
+/// A range of bytes, relative to the place of the command's sums.
 typedef struct piece {
   uint64_t offset, bytes;
 } piece;
 
-/// What a command adds up in a worker's memory.
+/// A command's sums in a worker's memory.
 typedef struct sums {
   const hfta_worker *worker;
   const hfta_command *command;
   const hfta_schedule *schedule;
-  const hfta_command *fetch; ///< that gives it a place; NULL: it is resident
+  const hfta_command *fetch; ///< gives the sums their place; NULL: they are
+                             ///< resident
   uint64_t bytes;
 } sums;
 
@@ -40,8 +41,8 @@ static sums describe(const hfta_worker *worker, const hfta_schedule *schedule,
       .bytes = hfta_reduced_bytes(worker->program, schedule, command)};
 }
 
-/// What a rank adds up of so many bytes: whole blocks, as many as the others
-/// within one.
+/// Returns a rank's piece of the bytes: whole blocks, divided so that the
+/// numbers of blocks differ by at most one between ranks.
 static piece piece_of_bytes(uint64_t bytes, uint64_t block, int ranks,
                             int rank) {
   uint64_t blocks = bytes / block;
@@ -67,8 +68,8 @@ uint64_t hfta_sums_received_bytes(const hfta_program *program,
   return (blocks + (uint64_t)ranks - 1) / (uint64_t)ranks * block;
 }
 
-/// The place of the rank's `index`-th group in memory; in the arena, which is
-/// known before the segment has its place, that of the place.
+/// Returns the address of the rank's `index`-th group. In the arena this is the
+/// address of the segment's place, which is known before FETCH gives it.
 static char *find_own(const sums *self, int64_t index) {
   const hfta_worker *worker = self->worker;
   const hfta_place *to = &self->command->to;
@@ -80,8 +81,9 @@ static char *find_own(const sums *self, int64_t index) {
   return base + to->offset;
 }
 
-/// The sums of a group that this rank adds up: in its own memory, or where
-/// those of other ranks' groups come to, one after the other.
+/// Returns the address of this rank's piece of a group's sums: in the rank's
+/// own memory, or in the memory that receives other ranks' groups, one after
+/// the other.
 static char *find_group(const sums *self, int64_t group) {
   const hfta_worker *worker = self->worker;
   const hfta_share *share = &worker->share;
@@ -99,7 +101,8 @@ static char *find_group(const sums *self, int64_t group) {
 // Messages
 //===----------------------------------------------------------------------===//
 
-/// Of each pair of ranks, both in the order of groups.
+/// Plans the exchange of pieces: for each pair of ranks both sides list the
+/// groups in the same order.
 static void plan_exchange(const sums *self, hfta_exchange *exchange) {
   const hfta_share *share = &self->worker->share;
   for (int peer = 0; peer < share->ranks; ++peer) {
@@ -129,7 +132,8 @@ static void plan_gifts(const sums *self, hfta_exchange *exchange) {
   }
 }
 
-/// Each micro-batch's bytes from its rank to all others.
+/// Plans an all-gather: each micro-batch's bytes go from its rank to all
+/// others.
 static void plan_gather(const hfta_worker *worker, const hfta_command *command,
                         hfta_exchange *self) {
   const hfta_share *share = &worker->share;
@@ -220,10 +224,10 @@ void hfta_sums_destroy(hfta_sums *self) {
 }
 
 //===----------------------------------------------------------------------===//
-// Adding up
+// Reduction
 //===----------------------------------------------------------------------===//
 
-/// One run of the task for all blocks of the rank's piece.
+/// Runs the task once, for all blocks of the rank's piece.
 static void add(hfta_worker *worker, const sums *self, char *to, char *from) {
   const hfta_command *command = self->command;
   memset(worker->call_bases, 0,
@@ -240,8 +244,9 @@ static void add(hfta_worker *worker, const sums *self, char *to, char *from) {
                                  command->subject);
 }
 
-/// T(c, q): the sum of group c if c + q is no group, else T(c, 2q) +
-/// T(c + q, 2q). It lies where group c's sum was.
+/// Computes T(c, q) by a tree: the sum of group c if there is no group c + q,
+/// else T(c, 2q) + T(c + q, 2q). The result replaces group c's sum; returns its
+/// address.
 static char *add_tree(hfta_worker *worker, const sums *self, int64_t group,
                       int64_t distance) {
   if (group + distance >= worker->share.stage.groups)
@@ -252,7 +257,8 @@ static char *add_tree(hfta_worker *worker, const sums *self, int64_t group,
   return first;
 }
 
-/// The rank's own piece, to the place of its first group's.
+/// Adds the groups' sums of the rank's own piece, into the place of its first
+/// group.
 static void add_up(hfta_worker *worker, const sums *self) {
   piece own = own_piece(self);
   if (own.bytes == 0)
@@ -301,17 +307,17 @@ void hfta_sums_add_up(hfta_worker *worker, const hfta_schedule *schedule,
 }
 
 //===----------------------------------------------------------------------===//
-// One group's alone
+// Sums of one group
 //===----------------------------------------------------------------------===//
 
-/// The place of one of the rank's groups.
+/// Returns the address of one of the rank's groups.
 static char *find_taken(const hfta_worker *worker, const hfta_command *command,
                         int64_t index) {
   return (char *)worker->memory[command->to.index].bases[index] +
          command->to.offset;
 }
 
-/// Which of the rank's groups it is; -1: none.
+/// Returns the position of a group among the rank's groups; -1: none.
 static int64_t find_place_of(const hfta_share *share, int64_t group) {
   for (int64_t i = 0; i < share->group_count; ++i)
     if (share->groups[i] == group)
@@ -334,7 +340,8 @@ void hfta_sums_take(hfta_worker *worker, const hfta_command *command,
       functions->copy(
           device, command->queue, find_taken(worker, command, 0) + offset,
           find_taken(worker, command, group) + offset, command->bytes);
-    // What the first instance has got stays.
+    // If the rank has the group, its first instance keeps the group's sums; all
+    // other instances become zeros.
     for (int64_t own = group < 0 ? 0 : 1; own < instances; ++own)
       functions->fill(device, command->queue,
                       find_taken(worker, command, own) + offset,

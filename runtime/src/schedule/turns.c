@@ -1,11 +1,11 @@
-//===- turns.c - How many copies make a turn ------------------------------===//
+//===- turns.c - The number of copies in a turn ---------------------------===//
 
 #include "schedule/turns.h"
 
 enum { COUNTED_CALLS = 3, FIRST_PAUSE = 1024 };
 
-/// The part of its time that a narrower turn must save to be taken: less than
-/// that is noise, and a copy a thread suffers less from it.
+/// The part of its time that a narrower turn must save to be chosen. A smaller
+/// gain may be noise, and one copy per thread is less sensitive to noise.
 static const double LEAST_GAIN = 0.03;
 
 static void search(hfta_turns *self) {
@@ -24,7 +24,7 @@ void hfta_turns_fix(hfta_turns *self, int64_t width) {
       .most = 1, .width = width, .best = width, .is_settled = true};
 }
 
-/// Goes on with the next width, or takes the best one.
+/// Tries the next width, or chooses the best one.
 static void judge(hfta_turns *self) {
   bool is_faster = self->width == self->most ||
                    self->seconds < (1 - LEAST_GAIN) * self->best_seconds;

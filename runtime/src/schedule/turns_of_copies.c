@@ -1,4 +1,4 @@
-//===- turns_of_copies.c - Copies that have room together -----------------===//
+//===- turns_of_copies.c - Turns on a device without room for all copies --===//
 
 #include "schedule/instance_impl.h"
 
@@ -37,11 +37,11 @@ hfta_status hfta_instance_run_turns(hfta_instance *instance,
 }
 
 //===----------------------------------------------------------------------===//
-// Whether they may take turns
+// Obstacles to taking turns
 //===----------------------------------------------------------------------===//
 
-/// Whether a launch writes state that several copies share: each turn would do
-/// so once more.
+/// Whether a launch writes state that several copies share: each turn would
+/// write it again.
 static bool writes_shared_state(const hfta_program *program,
                                 const hfta_launch *launch) {
   for (uint32_t i = 0; i < launch->binding_count; ++i) {
@@ -61,7 +61,8 @@ static bool is_common(const hfta_program *program, const hfta_task *task) {
   return found;
 }
 
-/// What a command does so.
+/// Returns a name for the part of a command that all copies need at once, or
+/// NULL.
 static const char *find_common(const hfta_program *program,
                                const hfta_command *command) {
   switch ((hfta_command_kind)command->kind) {
@@ -93,7 +94,8 @@ static const char *find_common(const hfta_program *program,
   return NULL;
 }
 
-/// Initial values may be computed again.
+/// Finds an obstacle in the workload's schedules, except in `initialize`, since
+/// initial values may be computed again.
 const char *hfta_workload_find_common(const hfta_program *program,
                                       const hfta_workload *workload) {
   const char *found = NULL;

@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-/// What brings a turn's copies, if the program has schedules for that.
+/// Finds the schedule that fetches a turn's copies, if the program has
+/// schedules for turns.
 static const hfta_schedule *find_begin(const hfta_instance *instance) {
   return hfta_program_find_schedule(instance->program, "begin_turn");
 }
@@ -20,15 +21,15 @@ const char *hfta_instance_window_schedule(const hfta_instance *instance) {
   return find_begin(instance) ? "turn_step" : "step";
 }
 
-/// How a window's turns follow each other.
+/// The order of a window's turns.
 typedef struct turns {
   hfta_instance *instance;
   hfta_window *window;
   int64_t count;
-  int64_t most;  ///< copies that there is room for at a time
-  int64_t begin; ///< steps done before
-  bool has_ends; ///< schedules begin and end a turn
-  bool overlaps; ///< the next one's copies come meanwhile
+  int64_t most;  ///< number of copies for which there is room at a time
+  int64_t begin; ///< number of steps done before the window
+  bool has_ends; ///< there are schedules that begin and end a turn
+  bool overlaps; ///< the next turn's copies are fetched meanwhile
   uint64_t reads,
       writes; ///< queues of the store, as hfta_schedule_call has them
 } turns;
@@ -37,7 +38,7 @@ static const hfta_schedule *find(const turns *self, const char *name) {
   return hfta_program_find_schedule(self->instance->program, name);
 }
 
-/// The queues of a schedule's commands of some kind.
+/// Returns the set of queues of a schedule's commands of one kind.
 static uint64_t queues_of(const hfta_schedule *schedule,
                           hfta_command_kind kind) {
   uint64_t queues = 0;
@@ -47,8 +48,8 @@ static uint64_t queues_of(const hfta_schedule *schedule,
   return queues;
 }
 
-/// As few turns as there is room for, which hfta_program_check has seen, each
-/// of as many copies.
+/// Plans the fewest turns for which there is room, as hfta_program_check has
+/// checked, all of the same width.
 static turns plan_turns(hfta_instance *instance, hfta_window *window) {
   turns self = {
       .instance = instance, .window = window, .begin = instance->steps};
@@ -66,8 +67,8 @@ static turns plan_turns(hfta_instance *instance, hfta_window *window) {
   return self;
 }
 
-/// Of the turn's copies. Those of the last window's last turn are the first
-/// ones: they are still there.
+/// Makes the call of a schedule for a turn's copies. Every other window begins
+/// with the last turn, whose copies are still there from the window before.
 static hfta_schedule_call make_call(const turns *self, int64_t number,
                                     const char *name) {
   const hfta_instance *instance = self->instance;
@@ -81,7 +82,8 @@ static hfta_schedule_call make_call(const turns *self, int64_t number,
                               .copy_count = turn.copies};
 }
 
-/// Every other turn lies beside the one before.
+/// Whether a turn lies in the second place in the arena: turns alternate
+/// between the two.
 static bool lies_beside(const turns *self, int64_t number) {
   return self->overlaps && (self->instance->last_lies_beside + number) % 2;
 }
@@ -97,7 +99,8 @@ static hfta_status wait_for(const turns *self, uint64_t queues) {
   return device->functions->wait_for(device, queues, &self->instance->error);
 }
 
-/// To where the copies before these are going from, as events order it.
+/// Fetches the next turn's copies into the place that the previous turn's
+/// copies are leaving; events order the two.
 static hfta_status fetch_next(const turns *self, int64_t number) {
   hfta_schedule_call call = make_begin(self, number + 1);
   call.is_posted = call.is_ahead = true;
@@ -121,7 +124,7 @@ static hfta_status run_turn_step(const turns *self, int64_t number,
       losses ? losses + step * instance->program->copies : NULL);
 }
 
-/// The copies come; where there is room, also the next turn's.
+/// Fetches the turn's copies, and where there is room also the next turn's.
 static hfta_status begin_turn(const turns *self, int64_t number) {
   if (!self->has_ends)
     return HFTA_OK;
@@ -142,7 +145,7 @@ static hfta_status end_turn(const turns *self, int64_t number) {
   return hfta_instance_run(self->instance, &end);
 }
 
-/// One turn's copies go through all steps.
+/// Runs all steps for one turn's copies.
 static hfta_status run_turn(const turns *self, int64_t number) {
   hfta_window *window = self->window;
   self->instance->steps = self->begin;

@@ -1,11 +1,12 @@
 //===- window.h - Several steps, turn by turn -------------------*- C -*-===//
 //
 // A program whose copies take turns within a budget of memory may have
-// schedules for turns of several steps: one brings what a turn's copies have in
-// the store, one is a step of these copies, and one takes it back. Where a GPU
-// has no room for all copies, a turn is steps of some, which a worker's call
-// brings and takes back by itself. A window is a number of steps that all
-// copies go through so; between windows all are at the same step.
+// schedules for turns of several steps: one fetches the state of a turn's
+// copies from the store, one is a step of these copies, and one writes the
+// state back. Where a GPU has no room for all copies, a turn is several steps
+// of some copies, which the worker's calls copy to the GPU and back. A window
+// is a number of steps that all copies run in this way; between windows all
+// copies are at the same step.
 //
 // Threads: one.
 //===----------------------------------------------------------------------===//
@@ -20,26 +21,27 @@ enum { HFTA_MOST_WINDOW_STEPS = 64 };
 
 typedef struct hfta_window {
   int64_t steps;
-  /// Gives a batch, a pointer a data field, valid until it is called again:
-  /// that of step `step` of the window. Each turn asks for all of them, in
+  /// Provides the batch of step `step` of the window, one pointer per data
+  /// field, valid until the next call. Each turn calls it for all steps, in
   /// order.
   hfta_status (*take)(void *argument, int64_t step, const void *const **inputs);
-  /// Whether the window is to end. Asked after each step of the first turn but
-  /// the last one: the others go as far then. NULL: never.
+  /// Whether the window is to end early. Called after each step of the first
+  /// turn except the last one; the other turns then end after the same step.
+  /// NULL: never.
   bool (*ends)(void *argument);
   void *argument;
-  double *losses; ///< of each step one a copy, NaN for those that don't run;
-                  ///< NULL: nobody asks
+  double *losses; ///< for each step one per copy, NaN for copies that don't
+                  ///< run; NULL: not needed
 } hfta_window;
 
-/// Whether copies go in turns of several steps, on one rank.
+/// Whether copies run in turns of several steps, on one rank.
 bool hfta_instance_takes_windows(const hfta_instance *instance);
 
-/// The schedule of a step of its windows.
+/// Returns the name of the schedule of a step in a window.
 const char *hfta_instance_window_schedule(const hfta_instance *instance);
 
-/// Runs the steps; `window->steps` are as many as there were. After a failure
-/// copies are at different steps.
+/// Runs the steps; `window->steps` becomes their number. After a failure copies
+/// are at different steps.
 hfta_status hfta_instance_run_window(hfta_instance *instance,
                                      hfta_window *window);
 

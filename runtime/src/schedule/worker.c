@@ -18,7 +18,7 @@ static int threads_of(const hfta_worker *self) {
 // Creation
 //===----------------------------------------------------------------------===//
 
-/// With whom the worker exchanges messages.
+/// Sets the communicators with which the worker exchanges messages.
 static void join(hfta_worker *self) {
   const hfta_instance *instance = self->instance;
   self->communicator = instance->communicator;
@@ -93,7 +93,8 @@ void hfta_worker_close(hfta_worker *self) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// Constants are used where they lie if the host's memory is the device's.
+/// Whether constants are used in the program's image: if the device uses the
+/// host's memory.
 static bool use_image(const hfta_worker *self, const hfta_segment *segment) {
   if (segment->role != HFTA_SEGMENT_CONSTANTS || !segment->image)
     return false;
@@ -135,7 +136,8 @@ static hfta_status allocate_segment(hfta_worker *self, uint32_t index) {
     hfta_status status = self->device->functions->allocate(
         self->device, memory->bytes, segment->alignment, &memory->bases[i],
         &reason);
-    // A kind that locks the host's memory tells so of its own.
+    // A kind that can page-lock the host's memory has memory of its own, of
+    // which there is too little here.
     self->lacks_memory =
         status == HFTA_UNSUPPORTED && self->device->functions->lock;
     if (status != HFTA_OK)
@@ -173,7 +175,8 @@ hfta_status hfta_worker_allocate(hfta_worker *self,
 // Initial state
 //===----------------------------------------------------------------------===//
 
-/// The image's bytes, or zeros, which memory that is new holds anyway.
+/// Sets a segment to its image's bytes, or to zeros, which new memory holds
+/// already.
 static void reset_segment(hfta_worker *self, uint32_t index, bool is_new) {
   const hfta_segment *segment = &self->program->segments[index];
   hfta_device *device = self->device;
@@ -185,7 +188,8 @@ static void reset_segment(hfta_worker *self, uint32_t index, bool is_new) {
     else
       memset(image, 0, memory->bytes);
   }
-  // What a task writes before it is read needs no zeros: it stays untouched.
+  // Segments that a task writes before they are read need no zeros and stay
+  // untouched.
   if (segment->bytes == 0 || memory->read_only ||
       segment->role == HFTA_SEGMENT_WORKSPACE ||
       segment->role == HFTA_SEGMENT_SAVED ||
@@ -210,7 +214,8 @@ void hfta_worker_reset(hfta_worker *self, bool is_new) {
 
 void hfta_worker_begin_turns(hfta_worker *self) {
   const hfta_program *program = self->program;
-  // Memory is for the widest turn of all copies.
+  // Other copies run from now on, so that the arena's contents are lost. Memory
+  // is for the widest turn of all copies, so that smaller turns fit.
   hfta_spill_forget(self);
   int64_t most =
       hfta_workload_copies_at_once(program, &self->workload, threads_of(self));
@@ -219,8 +224,9 @@ void hfta_worker_begin_turns(hfta_worker *self) {
   for (uint32_t i = 0; i < program->schedule_count; ++i) {
     int64_t widest =
         hfta_schedule_takes_turns(&program->schedules[i]) ? most : 1;
-    // How long a stage's call takes, others decide; of turns of several steps
-    // one may have fewer copies than another.
+    // Other workers influence how long a stage's call takes; of turns of
+    // several steps one may have fewer copies than another. Neither can be
+    // measured.
     if (self->workload.stage >= 0 || self->host_copies.most > 0)
       hfta_turns_fix(&self->turns[i], widest);
     else
@@ -228,7 +234,7 @@ void hfta_worker_begin_turns(hfta_worker *self) {
   }
 }
 
-/// Whether micro-batches add to what a segment holds, for an update to come.
+/// Whether micro-batches add to a segment of this role, for a later update.
 static bool is_sum(uint32_t role) {
   return role == HFTA_SEGMENT_GRADIENTS || role == HFTA_SEGMENT_MOMENTS;
 }
@@ -245,7 +251,7 @@ hfta_status hfta_worker_clear_gradients(hfta_worker *self) {
 }
 
 //===----------------------------------------------------------------------===//
-// Places
+// Numbers and addresses
 //===----------------------------------------------------------------------===//
 
 int64_t hfta_worker_number(const hfta_worker *self) {

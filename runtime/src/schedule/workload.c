@@ -1,4 +1,4 @@
-//===- workload.c - Memory that tasks and copies need ---------------------===//
+//===- workload.c - The work of an instance, and its memory ---------------===//
 
 #include "schedule/workload.h"
 
@@ -58,11 +58,11 @@ hfta_workload hfta_workload_of_worker(const hfta_program *program,
   return own;
 }
 
-/// Of `rank`: whoever of the stage it is, any of its ranks is meant.
+/// A value of `rank` that stands for all ranks of the stage.
 enum { ANY_RANK = -1 };
 
-/// What a stage's workers do, whichever; the workload itself where there is one
-/// stage.
+/// Returns the workload of any of a stage's workers; the workload itself if
+/// there is one stage.
 static hfta_workload of_stage(const hfta_program *program,
                               const hfta_workload *workload, uint32_t stage) {
   hfta_workload own = *workload;
@@ -78,7 +78,7 @@ static hfta_workload of_stage(const hfta_program *program,
 // Commands
 //===----------------------------------------------------------------------===//
 
-/// Asked of each command of the workload's schedules.
+/// A predicate on commands of the workload's schedules.
 typedef bool (*command_question)(const hfta_program *program,
                                  const hfta_command *command, uint32_t segment);
 
@@ -90,7 +90,7 @@ bool hfta_workload_runs(const hfta_program *program,
           (workload->schedule && strcmp(own->name, workload->schedule) == 0));
 }
 
-/// Whether the workload's rank has one of some replicas.
+/// Whether the workload's rank has one of a set of replicas.
 static bool has_replica(const hfta_program *program,
                         const hfta_workload *workload,
                         const hfta_replicas *replicas) {
@@ -100,8 +100,8 @@ static bool has_replica(const hfta_program *program,
                             replicas) >= 0;
 }
 
-/// The next command, from `index` on, that isn't in what other replicas alone
-/// do; as many as there are after the last.
+/// Returns the next command, from `index` on, that isn't in the body of an ONLY
+/// for other replicas; the number of commands after the last one.
 static uint32_t find_own(const hfta_program *program,
                          const hfta_workload *workload,
                          const hfta_schedule *schedule, uint32_t index) {
@@ -113,13 +113,13 @@ static uint32_t find_own(const hfta_program *program,
   return index;
 }
 
-/// A place among the commands of the schedules that a workload runs.
+/// A position among the commands of the schedules that a workload runs.
 typedef struct {
   uint32_t schedule, command;
 } cursor;
 
-/// The next command that is the process' own; null behind the last one. Begins
-/// with a cursor of zeros.
+/// Returns the next command that the process runs; NULL after the last one. The
+/// cursor begins as zeros.
 static const hfta_command *next_own(const hfta_program *program,
                                     const hfta_workload *workload, cursor *at) {
   for (; at->schedule < program->schedule_count;
@@ -136,7 +136,7 @@ static const hfta_command *next_own(const hfta_program *program,
   return NULL;
 }
 
-/// Whether the answer is yes for some command.
+/// Whether the predicate holds for some command.
 static bool some_command(const hfta_program *program,
                          const hfta_workload *workload,
                          command_question question, uint32_t segment) {
@@ -247,7 +247,7 @@ bool hfta_workload_needs(const hfta_program *program,
   default:
     return true;
   }
-  // Checkpoints hold the state of whatever is trained.
+  // Checkpoints hold the state of everything that is trained.
   return workload->is_all ||
          some_command(program, workload, uses_segment, segment);
 }
@@ -264,7 +264,7 @@ bool hfta_workload_runs_by_copies(const hfta_program *program,
   return by_copies;
 }
 
-/// Whether the worker that a stage's micro-batch belongs to is the rank's.
+/// Whether the rank has the worker that a stage's micro-batch belongs to.
 static bool has_micro_batch(const hfta_program *program,
                             const hfta_workload *workload, int32_t stage,
                             int64_t micro_batch) {
@@ -318,7 +318,7 @@ static bool takes_turns(const hfta_program *program,
   return false;
 }
 
-/// Turns in which no task runs only move what others use.
+/// Whether turns run tasks: others only move data for tasks.
 static bool runs_tasks(const hfta_command *turns) {
   for (uint32_t i = 1; i <= turns->length; ++i)
     if (turns[i].kind == HFTA_COMMAND_RUN)
@@ -326,7 +326,8 @@ static bool runs_tasks(const hfta_command *turns) {
   return false;
 }
 
-/// The most copies of a turn: as many as the schedule says, else one a thread.
+/// Returns the most copies of a turn: as many as the schedule gives, else one
+/// per thread.
 static uint64_t widest_turn(const hfta_program *program,
                             const hfta_workload *workload, int threads) {
   uint64_t most = 0;
@@ -363,7 +364,7 @@ int64_t hfta_program_copies_at_once(const hfta_program *program, int threads) {
   return most;
 }
 
-/// Whether each copy has a slab of its own.
+/// Whether each copy has its own slab of the segment.
 static bool keeps_slabs(const hfta_program *program,
                         const hfta_workload *workload, uint32_t segment) {
   const hfta_segment *row = &program->segments[segment];
@@ -387,7 +388,7 @@ bool hfta_workload_shares_slabs(const hfta_program *program,
 }
 
 //===----------------------------------------------------------------------===//
-// What isn't resident
+// Segments that aren't resident
 //===----------------------------------------------------------------------===//
 
 uint64_t hfta_workload_arena_bytes(const hfta_program *program,
@@ -433,7 +434,7 @@ hfta_spilled_extents hfta_workload_spills(const hfta_program *program,
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// How far a task reaches into a workspace, of which there are `all` bytes.
+/// Returns the bytes of a workspace that a task uses, out of `all` bytes.
 static uint64_t task_reach(const hfta_task *task, uint32_t segment,
                            uint64_t all) {
   if (!task_uses(task, segment))
@@ -444,7 +445,7 @@ static uint64_t task_reach(const hfta_task *task, uint32_t segment,
   return all;
 }
 
-/// The most that a rank receives of one group's sums at a time.
+/// Returns the most bytes of one group's sums that a rank receives at a time.
 static uint64_t received_bytes(const hfta_program *program,
                                const hfta_workload *workload, uint32_t index) {
   uint64_t most = 0;
@@ -463,8 +464,9 @@ static uint64_t received_bytes(const hfta_program *program,
   return most;
 }
 
-/// How far the workload's tasks reach into a segment, or into its slabs: all of
-/// it, but for workspaces, which have room for the largest task of all.
+/// Returns the bytes that the workload's tasks use of a segment, or of each of
+/// its slabs: all of them, except in workspaces, which have room for the
+/// program's largest task.
 static uint64_t workload_reach(const hfta_program *program,
                                const hfta_workload *workload, uint32_t index) {
   const hfta_segment *segment = &program->segments[index];
@@ -484,7 +486,8 @@ static uint64_t workload_reach(const hfta_program *program,
   return most;
 }
 
-/// Slabs lie as far apart for all workloads; the last one may be shorter.
+/// Returns the size of an instance. The distance between slabs is the same for
+/// all workloads; the last slab may be shorter.
 uint64_t hfta_workload_segment_bytes(const hfta_program *program,
                                      const hfta_workload *workload,
                                      uint32_t index, int threads) {
@@ -532,9 +535,9 @@ uint32_t hfta_workload_instances(const hfta_program *program,
     own = stage.groups - own;
     break;
   case HFTA_SEGMENT_SCALARS:
-  case HFTA_SEGMENT_EXCHANGE: // of all ranks' micro-batches
+  case HFTA_SEGMENT_EXCHANGE: // needed for all ranks' micro-batches
     return all;
-  case HFTA_SEGMENT_INPUT: // and one on its way
+  case HFTA_SEGMENT_INPUT: // one more, which is on its way
     own = 1 + hfta_rank_micro_batches(program, &stage, workload->ranks,
                                       workload->rank);
     break;

@@ -1,4 +1,4 @@
-//===- trace.c - Recording what is done when ------------------------------===//
+//===- trace.c - Recording of activities ----------------------------------===//
 
 #include "system/clock.h"
 #include "system/pages.h"
@@ -12,19 +12,19 @@ struct hfta_trace {
   const char *path;
   hfta_observer observer;
   int64_t first, steps;
-  int64_t done;    ///< steps that were traced
-  bool is_in_step; ///< set while the device has nothing to do
+  int64_t done;    ///< number of traced steps
+  bool is_in_step; ///< changes only while the device has nothing to do
   bool is_finished;
   double zero, step_begin;
   hfta_trace_event *events;
-  atomic_llong asked; ///< events so far, dropped ones included
+  atomic_llong asked; ///< number of events so far, dropped ones included
 };
 
 //===----------------------------------------------------------------------===//
 // Recording
 //===----------------------------------------------------------------------===//
 
-/// NULL if there is no room left.
+/// Adds an event; NULL if there is no room left.
 static hfta_trace_event *add_event(hfta_trace *self) {
   long long place = atomic_fetch_add(&self->asked, 1);
   return place < HFTA_TRACE_CAPACITY ? &self->events[place] : NULL;
@@ -93,7 +93,7 @@ void hfta_trace_end_step(hfta_trace *trace) {
 // Writing
 //===----------------------------------------------------------------------===//
 
-/// What rank 0 writes: the parts of all ranks.
+/// The parts of all ranks, which rank 0 writes.
 typedef struct parts {
   hfta_communicator *communicator;
   const hfta_trace_part *own;

@@ -11,8 +11,9 @@
 // The file
 //===----------------------------------------------------------------------===//
 
-/// What is opened stays open no longer than needed: it is a file with a name of
-/// its own, which a process that is killed would leave.
+/// Checks the path by opening an output and discarding it at once. The output
+/// isn't kept open, because it is a file with a temporary name, which a killed
+/// process would leave behind.
 hfta_status hfta_trace_check_path(const char *path, hfta_error *error) {
   struct stat there;
   bool is_pipe_or_device = stat(path, &there) == 0 && !S_ISREG(there.st_mode) &&
@@ -79,7 +80,7 @@ void hfta_trace_begin_piece(hfta_json_writer *writer) {
   hfta_json_begin_array(writer);
 }
 
-/// The array's brackets are those of the whole file.
+/// Ends a piece without the array's brackets, which enclose the whole file.
 hfta_status hfta_trace_end_piece(hfta_json_writer *writer,
                                  const hfta_trace_sink *sink,
                                  hfta_error *error) {
@@ -133,7 +134,7 @@ void hfta_trace_put_span(hfta_json_writer *writer, double zero, double begin,
   hfta_trace_put_time(writer, "dur", hfta_trace_nanoseconds(zero, end) - first);
 }
 
-/// Metadata with a text.
+/// Writes metadata with a text.
 static void put_name(hfta_json_writer *writer, const char *what,
                      hfta_trace_row row, const char *key, const char *text) {
   hfta_trace_begin_element(writer, "M", what, row);
@@ -144,7 +145,7 @@ static void put_name(hfta_json_writer *writer, const char *what,
   hfta_json_end_object(writer);
 }
 
-/// Metadata that puts rows, or processes, in the order of their numbers.
+/// Writes metadata that sorts rows, or processes, by their numbers.
 static void put_order(hfta_json_writer *writer, const char *what,
                       hfta_trace_row row, int64_t number) {
   hfta_trace_begin_element(writer, "M", what, row);

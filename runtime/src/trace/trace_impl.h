@@ -1,4 +1,4 @@
-//===- trace_impl.h - What the parts of a trace share -----------*- C -*-===//
+//===- trace_impl.h - Shared by the parts of a trace --------------*- C -*-===//
 
 #ifndef HFTA_SRC_TRACE_TRACE_IMPL_H
 #define HFTA_SRC_TRACE_TRACE_IMPL_H
@@ -7,15 +7,15 @@
 #include "trace/trace.h"
 #include "trace/trace_elements.h"
 
-/// An activity as it is kept. Of numbers that a kind doesn't have: -1.
+/// A recorded activity. Numbers that its kind doesn't have are -1.
 typedef struct hfta_trace_event {
   hfta_activity_kind kind;
-  uint32_t worker; ///< of the rank's
+  uint32_t worker; ///< number among the rank's workers
   uint32_t queue;
-  double begin, end; ///< seconds of this rank's clock
+  double begin, end; ///< in seconds of this rank's clock
   int64_t number;    ///< as in hfta_activity
   int64_t micro_batch;
-  int64_t first_copy, copy_count; ///< of a RUN; -1: not for copies
+  int64_t first_copy, copy_count; ///< the copies of a RUN; -1: not for copies
   const hfta_post *post;
   const void *to;
   uint64_t bytes;
@@ -27,15 +27,16 @@ typedef struct hfta_trace_part {
   const hfta_trace_event *events;
   int64_t count;
   int64_t dropped;
-  double zero; ///< when the trace begins, by this rank's clock
+  double zero; ///< the trace's begin by this rank's clock
 } hfta_trace_part;
 
-/// What stands before the first part.
+/// Writes the text before the first part.
 hfta_status hfta_trace_write_head(const hfta_trace_part *part,
                                   const hfta_trace_sink *sink,
                                   hfta_error *error);
 
-/// The names of a rank's rows and all its events, in pieces of bounded size.
+/// Writes the names of a rank's rows and all its events, in pieces of bounded
+/// size.
 hfta_status hfta_trace_write_part(const hfta_trace_part *part,
                                   const hfta_trace_sink *sink,
                                   hfta_error *error);

@@ -1,6 +1,7 @@
 //===- trace_json.c - A rank's events as JSON -----------------------------===//
 //
-// Of the format's elements, "s" and "f" are the two ends of an arrow.
+// Besides activities and names, elements "s" and "f" are the two ends of an
+// arrow.
 //===----------------------------------------------------------------------===//
 
 #include "text/ranges.h"
@@ -13,8 +14,8 @@
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// What is done on one row is done one after the other: a queue of a worker has
-/// a row for its work, one for messages, and one for the time that it waits.
+/// Rows of activities that never overlap: a queue of a worker has one row for
+/// its work, one for messages, and one for its waits.
 enum { ROW_STEPS, ROW_READING, ROW_QUEUES, QUEUE_ROWS = 3 };
 
 static uint32_t count_rows(const hfta_trace_part *part) {
@@ -48,7 +49,7 @@ static uint32_t row_of(const hfta_trace_part *part,
   return first;
 }
 
-/// By what the schedules have on it.
+/// Names a queue by the commands that the schedules have on it.
 static const char *name_queue(const hfta_program *program, uint32_t queue) {
   const char *name = "transfers";
   if (queue == 0)
@@ -74,8 +75,8 @@ static const char *name_queue(const hfta_program *program, uint32_t queue) {
   return name;
 }
 
-/// The number of a rank's worker among all; of one that does the share of all
-/// its rank's workers, that of the rank.
+/// Returns the number of a rank's worker among all; if one worker does the
+/// share of all its rank's workers, the number of the rank.
 static int64_t number_of(const hfta_trace_part *part, uint32_t worker) {
   return hfta_worker_number(&part->instance->workers[worker]);
 }
@@ -124,8 +125,8 @@ static void name_rank(const hfta_trace_part *part, hfta_json_writer *writer) {
 // Activities
 //===----------------------------------------------------------------------===//
 
-/// Where `memory` leads to: in a segment's instance, or in what the host has of
-/// one. UINT32_MAX: elsewhere.
+/// Finds the segment that `memory` points into: in an instance of the segment,
+/// or in the host's image. UINT32_MAX: none.
 static uint32_t find_segment(const hfta_worker *worker, const void *memory,
                              bool *is_host) {
   const char *at = memory;
@@ -209,8 +210,8 @@ static void name_event(const hfta_trace_part *part,
   }
 }
 
-/// Whom a message is exchanged with: a worker, or a rank that does the shares
-/// of all its workers.
+/// Returns the peer of a message: a worker, or a rank that does the shares of
+/// all its workers.
 static int64_t peer_of(const hfta_trace_part *part,
                        const hfta_trace_event *event,
                        const hfta_message *message) {
@@ -276,7 +277,8 @@ static void put_event(const hfta_trace_part *part,
 // Arrows from sends to receives
 //===----------------------------------------------------------------------===//
 
-/// Messages so far of one kind: of those the n-th send is the n-th receive.
+/// The number of messages so far of one kind; the n-th send of a kind matches
+/// the n-th receive.
 typedef struct arrows {
   int64_t own, peer;
   bool sends;
@@ -289,7 +291,7 @@ typedef struct arrow_list {
   size_t count;
 } arrow_list;
 
-/// NULL: not enough memory.
+/// Finds the entry of a kind, or adds it; NULL: not enough memory.
 static arrows *find_arrows(arrow_list *self, const arrows *wanted) {
   for (size_t i = 0; i < self->count; ++i) {
     arrows *kind = &self->kinds[i];
@@ -306,7 +308,8 @@ static arrows *find_arrows(arrow_list *self, const arrows *wanted) {
   return &kinds[self->count++];
 }
 
-/// An arrow leaves where the sender begins, and ends where the receiver ends.
+/// Writes one end of an arrow, which leads from the sender's begin to the
+/// receiver's end.
 static bool put_arrow(const hfta_trace_part *part, arrow_list *list,
                       const hfta_trace_event *event,
                       const hfta_message *message, hfta_json_writer *writer) {
@@ -370,7 +373,7 @@ static hfta_status write_names(const hfta_trace_part *part,
   return hfta_trace_end_piece(&writer, sink, error);
 }
 
-/// Events from number `begin` on.
+/// Writes events from number `begin` on.
 static hfta_status write_piece(const hfta_trace_part *part, int64_t begin,
                                arrow_list *list, const hfta_trace_sink *sink,
                                hfta_error *error) {

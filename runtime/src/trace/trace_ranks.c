@@ -25,9 +25,9 @@ static hfta_status exchange(hfta_communicator *communicator, int tag,
 // Clocks
 //===----------------------------------------------------------------------===//
 
-/// Rank 0's side: by how much the peer's clock is ahead. What the peer's clock
-/// showed in between lies between two times of ours, which leaves a range; all
-/// exchanges have what they share.
+/// Computes on rank 0 by how much the peer's clock is ahead. The peer reads its
+/// clock between two times of ours, which bounds the difference; the result is
+/// in the intersection of all exchanges' ranges.
 static hfta_status compare_clocks(hfta_communicator *communicator, int peer,
                                   double *ahead, hfta_error *error) {
   double low = -INFINITY, high = INFINITY;
@@ -86,7 +86,8 @@ hfta_status hfta_trace_align(hfta_communicator *communicator, double *time,
 // Events
 //===----------------------------------------------------------------------===//
 
-/// A piece of text for rank 0: its length, then itself. Nothing ends a part.
+/// Sends a piece of text to rank 0: its length, then the text. A length of 0
+/// ends a part.
 static hfta_status send_text(void *argument, const char *text, uint64_t bytes,
                              hfta_error *error) {
   hfta_message length = {0, true, &bytes, sizeof(bytes)};

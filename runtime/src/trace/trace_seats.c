@@ -1,4 +1,4 @@
-//===- trace_seats.c - Which job was where when, as a file ----------------===//
+//===- trace_seats.c - A trace of the jobs on seats -----------------------===//
 
 #include "trace/trace_seats.h"
 
@@ -14,9 +14,9 @@ struct hfta_seat_trace {
   const char *const *jobs;
   uint32_t job_count, seats, places;
   double zero;
-  pthread_mutex_t mutex; ///< of all that follows
+  pthread_mutex_t mutex; ///< protects the members below
   bool is_finished;
-  int64_t asked; ///< events so far, dropped ones included
+  int64_t asked; ///< number of events so far, dropped ones included
   hfta_seat_event *events;
 };
 
@@ -38,14 +38,14 @@ void hfta_seat_trace_note(hfta_seat_trace *trace,
 // Writing
 //===----------------------------------------------------------------------===//
 
-/// All rows are one process's.
+/// Returns the row of a place; all rows belong to one process.
 static hfta_trace_row row_of(const hfta_seat_trace *self, uint32_t seat,
                              uint32_t place) {
   return (hfta_trace_row){0, (int64_t)self->places * seat + place};
 }
 
-/// Behind the first place of a seat are those where a job gets ready that comes
-/// next.
+/// Writes the name of a row. Rows after the first of a seat are for places in
+/// which the next job gets ready.
 static void name_row(const hfta_seat_trace *self, uint32_t seat, uint32_t place,
                      hfta_json_writer *writer) {
   char text[64];
@@ -93,7 +93,7 @@ static void put_event(const hfta_seat_trace *self, const hfta_seat_event *event,
   hfta_json_end_object(writer);
 }
 
-/// Events from number `begin` on.
+/// Writes events from number `begin` on.
 static hfta_status write_piece(const hfta_seat_trace *self, int64_t begin,
                                const hfta_trace_sink *sink, hfta_error *error) {
   hfta_status status = hfta_trace_write_comma(sink, error);
@@ -138,7 +138,7 @@ hfta_status hfta_seat_trace_finish(hfta_seat_trace *trace, int64_t *dropped,
   pthread_mutex_unlock(&trace->mutex);
   if (was_finished)
     return HFTA_OK;
-  // From here on nobody changes the events.
+  // From here on the events don't change any more.
   *dropped = trace->asked - count_events(trace);
   return hfta_trace_write_file(trace->path, write_all, trace, error);
 }

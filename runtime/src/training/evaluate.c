@@ -7,7 +7,7 @@
 #include "schedule/instance_impl.h"
 #include "training/team.h"
 
-/// One turn's copies go through all batches.
+/// Evaluates all batches for one turn's copies.
 static hfta_status evaluate_turn(hfta_instance *instance,
                                  const hfta_dataset *dataset,
                                  bool (*should_stop)(void *), void *argument,

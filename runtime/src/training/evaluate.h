@@ -6,9 +6,9 @@
 #include "data/dataset.h"
 #include "hfta/instance.h"
 
-/// `losses` and `metrics` may be NULL. `should_stop` (NULL is allowed) is asked
-/// after every batch; if it says so, `*stopped` is true and results are left
-/// alone.
+/// Evaluates the data set. `losses` and `metrics` may be NULL. `should_stop`
+/// (NULL is allowed) is called after every batch; if it returns true,
+/// `*stopped` is set and the results aren't written.
 hfta_status hfta_evaluate_dataset(hfta_instance *instance,
                                   const hfta_dataset *dataset, double *losses,
                                   double *metrics, bool (*should_stop)(void *),

@@ -10,8 +10,8 @@
 
 struct hfta_log {
   const hfta_program *program;
-  hfta_log_file *file; ///< NULL: writes nothing
-  bool is_own;         ///< nobody else writes to it
+  hfta_log_file *file; ///< NULL: nothing is written
+  bool is_own;         ///< no other training writes to it
   hfta_log_span span;
   hfta_log_scan scan;
   bool abandoned; ///< the last write failed with EPIPE
@@ -21,7 +21,7 @@ struct hfta_log {
 // Opening
 //===----------------------------------------------------------------------===//
 
-/// Holding the mutex: other jobs may be writing.
+/// Scans the file. The mutex must be held: other jobs may be writing.
 static hfta_status scan(hfta_log *log, hfta_error *error) {
   if (!log->file->regular || !log->file->resumed)
     return HFTA_OK;
@@ -85,7 +85,7 @@ void hfta_log_close(hfta_log *log) {
 // Events
 //===----------------------------------------------------------------------===//
 
-/// Others wait until it is ended.
+/// Begins a line and takes the mutex: other jobs wait until the line ends.
 static void begin_line(hfta_log *log, hfta_json_writer *writer,
                        const char *event) {
   pthread_mutex_lock(&log->file->mutex);
@@ -97,8 +97,8 @@ static void begin_line(hfta_log *log, hfta_json_writer *writer,
     hfta_json_put_string(writer, "job", log->span.job);
 }
 
-/// One number a copy, with as many digits as `type` needs to be read back.
-/// `live`: null stands for the others.
+/// Writes one number per copy, with as many digits as `type` needs to be read
+/// back. Copies that aren't `live` are null.
 static void write_list(hfta_json_writer *writer, const hfta_log *log,
                        const char *key, const double *values,
                        hfta_element_type type, const bool *live) {
@@ -112,14 +112,14 @@ static void write_list(hfta_json_writer *writer, const hfta_log *log,
   hfta_json_end_array(writer);
 }
 
-/// Results, which have the job's precision.
+/// Writes results, which have the job's precision.
 static void write_numbers(hfta_json_writer *writer, const hfta_log *log,
                           const char *key, const double *values) {
   write_list(writer, log, key, values,
              (hfta_element_type)log->program->precision, log->span.live);
 }
 
-/// Ends the line and hands it to the system.
+/// Ends the line, hands it to the system, and releases the mutex.
 static hfta_status finish_line(hfta_log *log, hfta_json_writer *writer,
                                hfta_error *error) {
   hfta_json_end_object(writer);
@@ -134,9 +134,9 @@ static hfta_status finish_line(hfta_log *log, hfta_json_writer *writer,
   return hfta_log_file_cannot_write(log->file, code ? code : EIO, error);
 }
 
-/// Holding the mutex. Lines that are written once more go. Where other jobs'
-/// lines stand behind them, another file takes the log's place at once, so that
-/// a kill leaves the one or the other.
+/// Removes the lines that will be written again. The mutex must be held. If
+/// other jobs' lines follow them, a new file replaces the log atomically, so
+/// that a kill leaves one or the other.
 static hfta_status cut_file(hfta_log *log, hfta_error *error) {
   hfta_log_file *file = log->file;
   off_t kept = 0;
@@ -192,10 +192,10 @@ hfta_status hfta_log_begin(hfta_log *log, hfta_error *error) {
   return finish_line(log, &writer, error);
 }
 
-/// Whether a member of the reports counts something, or is a real number.
+/// Whether a member of the reports is a count or a real number.
 typedef enum member_kind { COUNT, REAL } member_kind;
 
-/// One member of each copy's numbers; counts as whole numbers.
+/// Writes one member of each copy's report; counts as whole numbers.
 static void write_reports(hfta_json_writer *writer, const hfta_log *log,
                           const char *key, const hfta_update_report *reports,
                           size_t offset, member_kind kind) {

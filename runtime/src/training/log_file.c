@@ -17,8 +17,9 @@ hfta_status hfta_log_file_cannot_write(const hfta_log_file *file, int code,
                    file->path, strerror(code));
 }
 
-/// The standard stream that `--log /dev/stdout` names must be written to where
-/// it stands: what is opened anew would be overwritten by the results.
+/// Returns the standard stream that `--log /dev/stdout` names. It must be
+/// written to at its current position: the results would overwrite the contents
+/// of a newly opened file.
 static int stream_of(const struct stat *info) {
   struct stat stream;
   for (int descriptor = STDOUT_FILENO; descriptor <= STDERR_FILENO;
@@ -31,7 +32,7 @@ static int stream_of(const struct stat *info) {
 
 static hfta_status open_path(hfta_log_file *log, hfta_error *error) {
   struct stat info;
-  // A pipe that could be read too would never lose its reader.
+  // A pipe that is open for reading here too would never lose its reader.
   bool readable =
       log->resumed && (stat(log->path, &info) != 0 || S_ISREG(info.st_mode));
   int descriptor = open(

@@ -1,4 +1,4 @@
-//===- log_scan.c - What an older run has logged --------------------------===//
+//===- log_scan.c - Scan of an earlier run's log --------------------------===//
 
 #include "training/log_scan.h"
 
@@ -12,14 +12,15 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/// The members of a line that matter; -1 and "" where they are missing.
+/// The relevant members of a line; -1 and "" for missing ones.
 typedef struct line_facts {
   char event[16];
   char identity[80];
   int64_t step;
   int64_t epoch;
   int64_t steps_done;
-  bool names_job; ///< the job that is looked for; without one, always
+  bool names_job; ///< the line has the wanted job; always true if none is
+                  ///< wanted
 } line_facts;
 
 static void copy_text(char *out, size_t size, const hfta_json_reader *json) {
@@ -27,7 +28,7 @@ static void copy_text(char *out, size_t size, const hfta_json_reader *json) {
     memcpy(out, json->string, json->string_length + 1);
 }
 
-/// Reads one member's value; false if the line is no JSON.
+/// Reads one member's value; false if the line isn't JSON.
 static bool read_member(hfta_json_reader *json, const char *job,
                         line_facts *facts) {
   const struct {
@@ -57,8 +58,8 @@ static bool read_member(hfta_json_reader *json, const char *job,
   return true;
 }
 
-/// Of a line that isn't ours nothing is known. Lists stand at a line's end and
-/// are long: they aren't read.
+/// Reads a line's facts. They stay unknown for a line that isn't ours. Lists
+/// aren't read: they are long, and come last in a line.
 static line_facts read_line(const char *line, size_t length, const char *job) {
   line_facts facts = {
       .step = -1, .epoch = -1, .steps_done = -1, .names_job = !job};
@@ -75,8 +76,8 @@ static line_facts read_line(const char *line, size_t length, const char *job) {
   return facts;
 }
 
-/// Whether a line tells of what the training does once more. The last epoch of
-/// a training may end before it is full.
+/// Whether a line is about a step that the training will do again. The last
+/// epoch of a training may end early.
 static bool is_beyond(const line_facts *facts, const hfta_log_span *span) {
   if (strcmp(facts->event, "step") == 0 ||
       strcmp(facts->event, "curvature") == 0)
@@ -125,7 +126,7 @@ hfta_status hfta_log_scan_file(const hfta_program *program, const char *path,
     }
     cut = cut || is_beyond(&facts, span);
     if (cut && !span->job)
-      break; // all the rest goes
+      break; // the rest of the log is removed
     if (cut)
       continue;
     if (strcmp(facts.event, "epoch") == 0)
@@ -140,7 +141,7 @@ hfta_status hfta_log_scan_file(const hfta_program *program, const char *path,
   return status;
 }
 
-/// Leaves in `lines` those of other jobs; their bytes.
+/// Removes all but other jobs' lines from `lines`; returns their bytes.
 static size_t drop_lines(char *lines, size_t size, const char *job) {
   size_t kept = 0;
   for (size_t at = 0; at < size;) {
@@ -155,13 +156,13 @@ static size_t drop_lines(char *lines, size_t size, const char *job) {
   return kept;
 }
 
-/// All of `size` bytes or false.
+/// Reads exactly `size` bytes; otherwise returns false.
 static bool read_at(int descriptor, char *to, size_t size, off_t offset) {
   for (size_t done = 0; done < size;) {
     ssize_t count =
         pread(descriptor, to + done, size - done, offset + (off_t)done);
     if (count == 0)
-      errno = EIO; // somebody has cut it meanwhile
+      errno = EIO; // another process has truncated the file
     if (count <= 0)
       return false;
     done += (size_t)count;

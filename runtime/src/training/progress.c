@@ -1,4 +1,4 @@
-//===- progress.c - What a person sees while it trains --------------------===//
+//===- progress.c - Progress that users see during training ---------------===//
 
 #include "training/progress.h"
 #include "system/clock.h"
@@ -34,10 +34,10 @@ void hfta_progress_join(hfta_progress *progress, hfta_screen *screen,
 // Lines
 //===----------------------------------------------------------------------===//
 
-/// A line above the table, while it is written. A screen takes it when it is
-/// complete.
+/// A line above the table, while it is written. It is passed to a screen when
+/// it is complete.
 typedef struct line {
-  FILE *file; ///< NULL: there is no memory for it
+  FILE *file; ///< NULL: out of memory
   char *text;
   size_t bytes;
 } line;
@@ -98,7 +98,7 @@ static void draw_table(hfta_progress *progress) {
   progress->last_draw = hfta_now();
 }
 
-/// Draws the table if it is time to.
+/// Draws the table if the last drawing is old enough.
 static void update_table(hfta_progress *progress) {
   const hfta_progress_state *state = &progress->state;
   if (progress->screen)

@@ -1,4 +1,4 @@
-//===- progress_text.c - How a training's numbers are written -------------===//
+//===- progress_text.c - Text forms of a training's numbers ---------------===//
 
 #include "training/progress_text.h"
 #include "system/clock.h"
@@ -113,7 +113,7 @@ void hfta_drawing_put_copies(hfta_drawing *drawing,
 // Lines
 //===----------------------------------------------------------------------===//
 
-/// The smallest and largest of the numbers that are numbers.
+/// Finds the smallest and largest of the values that aren't NaN.
 static void find_range(const double *values, int64_t count, double *low,
                        double *high) {
   *low = NAN;

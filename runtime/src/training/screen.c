@@ -12,27 +12,27 @@ typedef struct block {
   const char *name;
   bool has_begun, has_numbers, is_finished;
   hfta_screen_outcome outcome;
-  int64_t last_step;         ///< of one that was stopped
-  hfta_progress_state state; ///< whose arrays are the block's own
+  int64_t last_step;         ///< for a job that was stopped
+  hfta_progress_state state; ///< its arrays belong to the block
   double *numbers;           ///< losses, and two arrays of the last evaluation
   bool *live;
-  bool is_shown; ///< by the drawing at hand
-  int64_t lines; ///< of its copies there, with the heading
+  bool is_shown; ///< in the current drawing
+  int64_t lines; ///< lines of its copies there, with the heading
 } block;
 
 struct hfta_screen {
   bool shows;
   bool terminal;
   int64_t count;
-  pthread_mutex_t mutex; ///< of all that follows
+  pthread_mutex_t mutex; ///< protects the members below
   hfta_drawing drawing;
-  bool is_covered; ///< the table has made room for other output
+  bool is_covered; ///< the table was removed to make room for other output
   double last_draw;
   block blocks[];
 };
 
 //===----------------------------------------------------------------------===//
-// What is shown where
+// Layout
 //===----------------------------------------------------------------------===//
 
 /// Whether a job has lines for its copies.
@@ -40,7 +40,7 @@ static bool is_training(const block *self) {
   return self->has_numbers && !self->is_finished;
 }
 
-/// Takes so many blocks: those of jobs that train before all others.
+/// Chooses `count` blocks to show: jobs that train come before all others.
 static void choose_blocks(hfta_screen *self, int64_t count) {
   for (int64_t i = 0; i < self->count; ++i) {
     self->blocks[i].is_shown = is_training(&self->blocks[i]) && count > 0;
@@ -57,12 +57,12 @@ static int64_t count_wanted(const block *self) {
   return has_copies ? 1 + self->state.program->copies : 0;
 }
 
-/// Gives each block the same number of lines for its copies. Who needs fewer
-/// leaves the rest to others.
+/// Gives each block the same number of lines for its copies. Blocks that need
+/// fewer leave the rest to others.
 static void share_lines(hfta_screen *self, int64_t lines) {
   int64_t open = self->count, share = 0;
   for (int64_t i = 0; i < self->count; ++i)
-    self->blocks[i].lines = -1; // open
+    self->blocks[i].lines = -1; // undecided
   for (bool has_changed = true; has_changed && open > 0;) {
     has_changed = false;
     share = lines / open;
@@ -102,7 +102,7 @@ static void format_outcome(const block *self, char *text, size_t bytes) {
 }
 
 static void put_block(const block *self, hfta_drawing *drawing) {
-  // A heading, a copy and the number of the others.
+  // The heading, one copy and the number of the remaining copies.
   enum { FEWEST_LINES = 3 };
   char line[512], text[64];
   if (is_training(self)) {
@@ -120,7 +120,8 @@ static void put_block(const block *self, hfta_drawing *drawing) {
   hfta_drawing_put(drawing, line);
 }
 
-/// A line below it stays free for the cursor, and one above it.
+/// Draws the table; one line above it and one below it, for the cursor, stay
+/// free.
 static void put_table(hfta_screen *self, hfta_drawing *drawing) {
   hfta_drawing_measure(drawing);
   int64_t room = drawing->rows > 4 ? drawing->rows - 2 : 2;
@@ -139,7 +140,7 @@ static void put_table(hfta_screen *self, hfta_drawing *drawing) {
 }
 
 /// Writes a line of a block, if there is one, and on a terminal the table below
-/// it, at once: so that lines stay whole, and nobody sees half a table.
+/// it, in one write, so that lines stay whole and no half table is visible.
 static void show(hfta_screen *self, const block *of, const char *line) {
   char *text = NULL;
   size_t bytes = 0;
@@ -183,8 +184,8 @@ static const double *keep_array(double *to, const double *from, size_t count) {
   return from ? memcpy(to, from, count * sizeof(double)) : NULL;
 }
 
-/// Others draw the block while its training goes on. Without memory for its
-/// copies' numbers, it has no lines for them.
+/// Copies the numbers, since other jobs draw the block while its training goes
+/// on. If there is no memory for them, the block has no lines for its copies.
 static void keep_numbers(block *self, const hfta_progress_state *state) {
   size_t copies = (size_t)state->program->copies;
   if (!self->numbers)
@@ -262,7 +263,7 @@ void hfta_screen_begin_output(hfta_screen *screen) {
 void hfta_screen_end_output(hfta_screen *screen) {
   if (!screen)
     return;
-  // Or it would come out within the table.
+  // Output that is still buffered would appear within the table.
   fflush(stdout);
   if (screen->is_covered)
     show(screen, NULL, NULL);

@@ -16,7 +16,7 @@ bool hfta_team_leads(const hfta_team *self) {
 }
 
 //===----------------------------------------------------------------------===//
-// The beginning
+// Before the first step
 //===----------------------------------------------------------------------===//
 
 hfta_status hfta_team_compare(hfta_team *self,

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// This rank's own wish.
+/// Whether this rank itself wants to stop.
 bool hfta_trainer_should_stop(const hfta_trainer *self) {
   const hfta_train_options *options = self->options;
   return self->failure.code != HFTA_OK ||
@@ -21,23 +21,23 @@ bool hfta_trainer_should_stop(const hfta_trainer *self) {
           options->should_stop(options->should_stop_argument));
 }
 
-/// Whether the other ranks must help to save what was done since the beginning.
-/// They are on their way through the next step.
+/// Whether the other ranks must help to save the steps since the beginning.
+/// They are already running the next step.
 static bool needs_help(const hfta_trainer *self) {
   return self->options->checkpoint &&
          hfta_instance_steps(self->instance) > self->first_step &&
          hfta_checkpoint_is_spread(self->instance);
 }
 
-/// The result of writing to the log. A pipe whose reader has gone stops a
-/// training like the signal that it brings, unless that is ignored. Where other
+/// Handles the result of writing to the log. A pipe whose reader has gone stops
+/// a training as its signal SIGPIPE does, unless that is ignored. If other
 /// ranks must help to save, they are asked to stop, and the failure waits until
-/// that is done.
+/// the checkpoint is saved.
 static hfta_status after_logging(hfta_trainer *self, hfta_status status) {
   if (status == HFTA_OK)
     return status;
   if (hfta_log_is_abandoned(self->log) && hfta_trainer_should_stop(self)) {
-    // Of several ranks the others learn of it before the next step.
+    // With several ranks, the others receive the request before the next step.
     self->result->interrupted = hfta_team_is_alone(&self->team);
     return HFTA_OK;
   }
@@ -48,7 +48,8 @@ static hfta_status after_logging(hfta_trainer *self, hfta_status status) {
   return HFTA_OK;
 }
 
-/// With what was put off, whatever came of going on.
+/// Returns the failure that was put off, together with `status`, if that failed
+/// too.
 static hfta_status take_failure(hfta_trainer *self, hfta_status status) {
   const hfta_error *first = &self->failure;
   if (first->code == HFTA_OK)
@@ -80,9 +81,9 @@ static hfta_status save_checkpoint(hfta_trainer *self, int64_t step) {
   return HFTA_OK;
 }
 
-/// After a failure: the steps done aren't lost, and its reason isn't either.
-/// For what lies on other ranks these would have to help, which go on with the
-/// next step.
+/// Saves the steps done after a failure, and keeps the failure's reason. If the
+/// checkpoint has parts on other ranks, it can't be saved: these don't help,
+/// since they continue with the next step.
 static void save_what_is_done(hfta_trainer *self) {
   hfta_error reason = *self->error;
   int64_t step = hfta_instance_steps(self->instance);
@@ -96,14 +97,14 @@ static void save_what_is_done(hfta_trainer *self) {
               self->error->message);
 }
 
-/// Once, when it is complete or nothing more comes.
+/// Writes the trace, once: when it is complete, or at the end of the training.
 static hfta_status write_trace(hfta_trainer *self, bool is_last) {
   if (!self->trace || (!is_last && !hfta_trace_is_complete(self->trace)))
     return HFTA_OK;
   int64_t dropped;
   hfta_instance_observe(self->instance, NULL);
   if (!hfta_trace_is_complete(self->trace))
-    hfta_trainer_stop_feed(&self->feeding); // which may be recording
+    hfta_trainer_stop_feed(&self->feeding); // it may be recording
   hfta_status status = hfta_trace_finish(self->trace, &dropped, self->error);
   if (dropped > 0)
     hfta_progress_note(&self->progress,
@@ -143,7 +144,8 @@ static hfta_status evaluate(hfta_trainer *self, bool *stopped) {
   return status;
 }
 
-/// Evaluation, log and progress after an epoch's last step, or the training's.
+/// Evaluates, logs and shows progress after the last step of an epoch or of the
+/// training.
 static hfta_status finish_epoch(hfta_trainer *self, int64_t step, int64_t epoch,
                                 bool log) {
   hfta_train_result *result = self->result;
@@ -152,7 +154,8 @@ static hfta_status finish_epoch(hfta_trainer *self, int64_t step, int64_t epoch,
   hfta_status status = HFTA_OK;
   find_train_losses(self, step);
   if (self->evaluates) {
-    // The plan holds one feed's buffers; the next step starts training's again.
+    // The plan has memory for one feed's buffers; the next step restarts
+    // training's.
     hfta_trainer_stop_feed(&self->feeding);
     status = evaluate(self, &stopped);
   }
@@ -219,8 +222,8 @@ static hfta_status run_step(hfta_trainer *self, int64_t step) {
   return hfta_trainer_finish_step(self, step, self->losses);
 }
 
-/// The steps behind step number `*step`, which all copies go through turn by
-/// turn, and goes on to the last one.
+/// Runs a window of steps after step number `*step`, which all copies run turn
+/// by turn; `*step` becomes the last one.
 static hfta_status run_window(hfta_trainer *self, int64_t steps,
                               int64_t *step) {
   self->can_save = false;
@@ -232,7 +235,8 @@ static hfta_status run_window(hfta_trainer *self, int64_t steps,
   return status;
 }
 
-/// One step, or several; tells the number of the last one.
+/// Runs one step or several after step number `*step`, which becomes the last
+/// one.
 static hfta_status go_on(hfta_trainer *self, int64_t *step) {
   int64_t steps = hfta_trainer_window_steps(self, *step);
   if (steps > 1 && hfta_instance_runs_ahead(self->instance))
@@ -243,8 +247,8 @@ static hfta_status go_on(hfta_trainer *self, int64_t *step) {
   return run_step(self, *step);
 }
 
-/// The same together with the other ranks, or with those that share seats. One
-/// that is to stop before it gets a seat does nothing.
+/// Runs steps as go_on does, together with the other ranks, or with those that
+/// share seats. A training that is to stop before it gets a seat runs none.
 static hfta_status take_turn(hfta_trainer *self, int64_t *step) {
   struct hfta_fleet_model *model = self->options->model;
   int64_t before = *step;
@@ -260,12 +264,12 @@ static hfta_status take_turn(hfta_trainer *self, int64_t *step) {
   return status;
 }
 
-/// A training that was complete already still ends with its results, and one
-/// whose last evaluation was interrupted does that once more.
+/// Evaluates again for a training that was already complete, so that it ends
+/// with its results, or whose last evaluation was interrupted.
 static hfta_status finish_earlier_epoch(hfta_trainer *self) {
   bool lacks_epoch = hfta_log_lacks_epoch(self->log);
   int64_t step = self->first_step;
-  // The first rank alone has the log.
+  // Only the first rank has the log.
   hfta_status status =
       hfta_share_bytes(self->team.communicator, "what the log lacks",
                        &lacks_epoch, sizeof(lacks_epoch), self->error);
@@ -335,7 +339,7 @@ static hfta_status train(hfta_trainer *self) {
   if (status == HFTA_OK)
     status = run_steps(self);
   hfta_progress_end(&self->progress);
-  // Nobody leaves before the first rank has saved.
+  // No rank ends before the first one has saved.
   if (status == HFTA_OK)
     status = hfta_team_meet(&self->team, self->error);
   self->result->saved =

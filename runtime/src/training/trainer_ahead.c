@@ -1,10 +1,10 @@
-//===- trainer_ahead.c - Steps that a device is given ahead of time -------===//
+//===- trainer_ahead.c - Steps posted to a device ahead of time -----------===//
 
 #include "schedule/ahead.h"
 #include "training/trainer_impl.h"
 
-/// Rates are logged of the last step up to a line of the log, which is the last
-/// one that takes them.
+/// Posts a step. The rates that are logged are those of the last posted step.
+/// They are right, since posting ends at a step that is logged.
 static hfta_status post(hfta_trainer *self, int64_t step) {
   const void *const *inputs;
   hfta_status status = hfta_trainer_begin_step(self, step, &inputs);
@@ -12,7 +12,7 @@ static hfta_status post(hfta_trainer *self, int64_t step) {
                            : status;
 }
 
-/// The step behind step number `*step`, which this one is then.
+/// Settles the step after step number `*step`, and advances `*step`.
 static hfta_status settle(hfta_trainer *self, int64_t posted, int64_t *step) {
   hfta_status status = hfta_instance_settle_step(self->instance, self->losses);
   if (status != HFTA_OK)
@@ -22,8 +22,8 @@ static hfta_status settle(hfta_trainer *self, int64_t posted, int64_t *step) {
   return hfta_trainer_finish_step(self, *step, self->losses);
 }
 
-/// What the device has been given is settled whatever comes of giving it more:
-/// of two failures the earlier step's is told.
+/// Runs steps ahead. All posted steps are settled even after posting another
+/// one has failed: of two failures the earlier step's is reported.
 hfta_status hfta_trainer_run_ahead(hfta_trainer *self, int64_t steps,
                                    int64_t *step) {
   int64_t posted = *step, end = *step + steps;

@@ -12,12 +12,14 @@
 #include "training/progress.h"
 #include "training/team.h"
 
-/// What reads batches ahead for an instance.
+/// The thread that reads batches ahead for an instance, and its state.
 typedef struct hfta_feeding {
   hfta_instance *instance;
   hfta_feed *feed;
-  bool is_locked;    ///< the device copies fast from the feed's memory
-  int64_t fed_steps; ///< up to which step, counted from 1, it has given batches
+  bool is_locked;    ///< the feed's memory is page-locked, so that copies are
+                     ///< fast
+  int64_t fed_steps; ///< number of the last step, from 1, whose batch it has
+                     ///< given
 } hfta_feeding;
 
 struct hfta_trainer_parts;
@@ -32,7 +34,7 @@ typedef struct hfta_trainer {
   bool evaluates;
   hfta_feeding feeding;
   struct hfta_trainer_parts *parts; ///< NULL: the instance has all copies
-  hfta_folder_lock lock;            ///< of the checkpoints' folder
+  hfta_folder_lock lock;            ///< on the checkpoints' folder
   hfta_log *log;
   hfta_trace *trace;
   hfta_progress progress;
@@ -40,93 +42,93 @@ typedef struct hfta_trainer {
   int64_t steps_per_epoch;
   int64_t first_step; ///< steps done before this run
   int64_t total_steps;
-  int64_t saved_step; ///< the last checkpoint's, -1: none
-  bool can_save;      ///< the instance stands between two steps
-  hfta_error failure; ///< after which the training goes on to a step that all
-                      ///< ranks save; code HFTA_OK: none
-  double *losses;     ///< of each step of a window, if the program takes these
-  double *loss_sums;  ///< since the epoch's begin
+  int64_t saved_step; ///< step of the last checkpoint, -1: none
+  bool can_save;      ///< the instance is between two steps
+  hfta_error failure; ///< a failure after which the training runs on to a step
+                      ///< that all ranks save; code HFTA_OK: none
+  double *losses;     ///< for each step of a window, if the program takes
+                      ///< windows
+  double *loss_sums;  ///< since the epoch began
   double *rates;
-  double *dampings;            ///< of a preconditioner; NULL: none
-  hfta_update_report *reports; ///< of the last update
+  double *dampings;            ///< a preconditioner's dampings; NULL: none
+  hfta_update_report *reports; ///< reports of the last update
   double epoch_begin;
   hfta_error *error;
 } hfta_trainer;
 
-/// Checks the options, opens what is read and written, and loads the checkpoint
-/// that the training goes on from. Nothing of an earlier training has been
-/// touched yet.
+/// Checks the options, opens inputs and outputs, and loads the checkpoint from
+/// which the training continues. An earlier training's files aren't changed
+/// yet.
 hfta_status hfta_trainer_prepare(hfta_trainer *self);
 
-/// Allocates what updates are to tell; false if there isn't enough memory.
+/// Allocates memory for updates' reports; false if there isn't enough memory.
 bool hfta_trainer_follow_reports(hfta_trainer *self);
 
-/// The dampings of the step that comes.
+/// Gets the dampings of the next step.
 void hfta_trainer_take_dampings(hfta_trainer *self);
 
-/// Takes what a step's update tells. Counts what a preconditioner has left as
-/// it was, and logs it where there is something.
+/// Gets the reports of a step's update. Counts what a preconditioner has
+/// skipped, retried or kept, and logs it unless it is nothing.
 hfta_status hfta_trainer_take_reports(hfta_trainer *self, int64_t step);
 
-/// Tells the user what is about to be done.
+/// Shows the user what the training is about to do.
 void hfta_trainer_announce(hfta_trainer *self);
 
-/// Everything has been checked: from here on an earlier training's log and
-/// checkpoints go, unless this one goes on from them.
+/// Begins the training after all checks: from here on an earlier training's log
+/// and checkpoints are removed, unless this one continues from them.
 hfta_status hfta_trainer_begin(hfta_trainer *self);
 
-/// Goes on after a checkpoint that couldn't be removed whole.
+/// Notes that a checkpoint couldn't be removed completely, and continues.
 void hfta_trainer_note_leftover(hfta_trainer *self);
 
-/// Starts reading ahead, behind step number `first`, unless that goes on
-/// already.
+/// Starts reading ahead, after step number `first`, unless that is the feed's
+/// position already.
 hfta_status hfta_trainer_start_feed(hfta_trainer *self, hfta_feeding *feeding,
                                     int64_t first);
 void hfta_trainer_stop_feed(hfta_feeding *feeding);
 
-/// Takes the batch of step number `step`, counted from 1, which the feed goes
-/// back to if need be.
+/// Gets the batch of step number `step`, counted from 1; the feed is moved back
+/// for it if necessary.
 hfta_status hfta_trainer_take_batch(hfta_trainer *self, hfta_feeding *feeding,
                                     int64_t step, const void *const **inputs);
 
-/// The rates and dampings of the step that comes.
+/// Gets the rates and dampings of the next step.
 hfta_status hfta_trainer_take_rates(hfta_trainer *self,
                                     hfta_instance *instance);
 
-/// Takes the batch, rates and dampings of step number `step`, and offers the
-/// instance the batch behind it. Until the step is done nothing can be saved.
+/// Gets the batch, rates and dampings of step number `step`, and offers the
+/// next batch to the instance. Until the step is done nothing can be saved.
 hfta_status hfta_trainer_begin_step(hfta_trainer *self, int64_t step,
                                     const void *const **inputs);
 
-/// This rank's own wish.
+/// Whether this rank itself wants to stop.
 bool hfta_trainer_should_stop(const hfta_trainer *self);
 
-/// The epoch, counted from 1, of a step.
+/// Returns the epoch, counted from 1, of a step.
 int64_t hfta_trainer_epoch(const hfta_trainer *self, int64_t step);
 
-/// Steps from one line of the log to the next one.
+/// Returns the number of steps from one line of the log to the next.
 int64_t hfta_trainer_log_every(const hfta_trainer *self);
 
-/// How many steps there are behind step number `step` up to the next one at
-/// which something is written or evaluated, if copies go through them turn by
-/// turn, or the device is given them ahead of time; 1: the next one is by
-/// itself.
+/// Returns the number of steps after step number `step` up to the next one at
+/// which something is written or evaluated, if copies run steps turn by turn,
+/// or the device gets steps ahead of time; 1: the next step runs alone.
 int64_t hfta_trainer_window_steps(const hfta_trainer *self, int64_t step);
 
-/// The steps behind step number `*step` on a device that is given each while it
-/// is at the one before; `*step` goes on to the last one that is done. They end
-/// sooner if the training is to stop, or steps can't run ahead any more. Sets
-/// `can_save`.
+/// Runs steps after step number `*step` on a device that gets each while it
+/// still runs the previous one; `*step` becomes the last one that is done. They
+/// end early if the training is to stop, or steps can't run ahead any more.
+/// Sets `can_save`.
 hfta_status hfta_trainer_run_ahead(hfta_trainer *self, int64_t steps,
                                    int64_t *step);
 
-/// After step number `step`: sums, log and progress. Of steps that aren't the
-/// last one up to a line of the log it can't fail.
+/// Updates sums, log and progress after step number `step`. It can't fail
+/// except for a step that is logged.
 hfta_status hfta_trainer_finish_step(hfta_trainer *self, int64_t step,
                                      const double *losses);
 
-/// As many steps as are asked for, of which `losses` has each one's; fewer if
-/// the training is to stop.
+/// Runs `*steps` steps, which becomes fewer if the training is to stop;
+/// `losses` receives each step's losses.
 hfta_status hfta_trainer_run_window(hfta_trainer *self, int64_t *steps);
 
 #endif // HFTA_SRC_TRAINING_TRAINER_IMPL_H

@@ -17,11 +17,11 @@ typedef struct part {
   hfta_instance *instance;
   struct hfta_fleet_model *model;
   hfta_feeding feeding;
-  double *losses; ///< of a window's steps
+  double *losses; ///< losses of a window's steps
   double *eval_losses, *eval_metrics;
   hfta_window window;
-  int64_t done;    ///< steps of the window
-  int64_t reached; ///< the same with the one that runs
+  int64_t done;    ///< number of the window's steps that are done
+  int64_t reached; ///< the same, including the step that runs
   bool stopped;
   hfta_status status;
 } part;
@@ -30,9 +30,10 @@ typedef struct hfta_trainer_parts {
   part *list;
   uint32_t count;
   hfta_crew *crew;
-  pthread_mutex_t mutex; ///< of what follows, and of what parts have reached
+  pthread_mutex_t mutex; ///< protects the members below, and the parts'
+                         ///< `reached`
   int64_t first;         ///< number of the window's first step
-  int64_t limit;         ///< steps of the window
+  int64_t limit;         ///< number of the window's steps
   bool has_failed;
 } hfta_trainer_parts;
 
@@ -101,8 +102,8 @@ void hfta_trainer_expect_parts(hfta_trainer *self) {
 // Steps
 //===----------------------------------------------------------------------===//
 
-/// Holding the mutex: if the training is to stop, it does so where the one that
-/// has come furthest is then.
+/// If the training is to stop, ends the window after the last step that a part
+/// has reached. The mutex must be held.
 static void look_for_end(hfta_trainer_parts *self,
                          const hfta_trainer *trainer) {
   int64_t furthest = 0;
@@ -115,7 +116,8 @@ static void look_for_end(hfta_trainer_parts *self,
     self->limit = furthest;
 }
 
-/// As far as the part goes, if there is another step for it; else 0.
+/// Returns the number of steps that the part is to do in this window, or 0 if
+/// it has done them all. `takes_step` records that it begins another one.
 static int64_t find_limit(part *self, bool takes_step) {
   hfta_trainer_parts *parts = self->trainer->parts;
   pthread_mutex_lock(&parts->mutex);
@@ -131,7 +133,7 @@ static hfta_status take(part *self, int64_t step, const void *const **inputs) {
   hfta_trainer *trainer = self->trainer;
   hfta_status status = hfta_trainer_take_batch(
       trainer, &self->feeding, trainer->parts->first + step, inputs);
-  // Those of the last step stay, as all parts meet behind it.
+  // The rates of the last step remain, as all parts meet after it.
   return status == HFTA_OK && self == trainer->parts->list
              ? hfta_trainer_take_rates(trainer, self->instance)
              : status;
@@ -141,13 +143,15 @@ static hfta_status take_in_turn(void *argument, int64_t step,
                                 const void *const **inputs) {
   part *self = argument;
   hfta_status status = take(self, step, inputs);
-  // The next turn goes back to the first one's.
+  // After the last step, the next turn begins again with the first step's
+  // batch.
   if (status == HFTA_OK && step + 1 < self->window.steps)
     hfta_feed_offer(self->feeding.feed, self->instance);
   return status;
 }
 
-/// After each step of a window's first turn but the last one.
+/// Counts a step of a window's first turn, and ends the window if the training
+/// is to stop; called after each of these steps except the last one.
 static bool ends(void *argument) {
   part *self = argument;
   ++self->done;
@@ -179,7 +183,8 @@ static hfta_status run_step(part *self) {
   return status;
 }
 
-/// Where a program takes windows, all steps are one; but for a single one.
+/// Runs all steps as one window, if the program takes windows and there are
+/// several steps; else one step.
 static hfta_status go_on(part *self, int64_t limit) {
   bool is_window = limit > 1 && self->done == 0 &&
                    hfta_instance_takes_windows(self->instance);
@@ -193,7 +198,7 @@ static void run_part(void *argument, uint32_t index) {
   while (self->status == HFTA_OK && find_limit(self, false) > 0) {
     int64_t before = self->done;
     hfta_fleet_catch_up(self->model, HFTA_UNIT_STEPS);
-    // Others may have ended while it waited.
+    // Other parts may have ended the window while this one waited.
     int64_t limit = find_limit(self, true);
     if (limit == 0)
       break;
@@ -208,7 +213,7 @@ static void run_part(void *argument, uint32_t index) {
   pthread_mutex_unlock(&parts->mutex);
 }
 
-/// The first failure's, with its message.
+/// Returns the first part's failure, with its message.
 static hfta_status find_status(hfta_trainer *self) {
   const hfta_trainer_parts *parts = self->parts;
   for (uint32_t i = 0; i < parts->count; ++i)
@@ -218,7 +223,8 @@ static hfta_status find_status(hfta_trainer *self) {
   return HFTA_OK;
 }
 
-/// Of each part its own copies' numbers, one of `rows` behind the other.
+/// Collects the numbers of all parts, each for its own copies, in `rows`
+/// consecutive rows.
 static void gather(const hfta_trainer *self, size_t member, int64_t rows,
                    double *out) {
   const int64_t copies = self->program->copies;

@@ -1,8 +1,8 @@
 //===- trainer_parts.h - Instances that train together ----------*- C -*-===//
 //
-// Parts of a training, each an instance of some copies with a thread and a seat
-// of its own. They go through a window's steps each at its pace, and meet
-// behind it: what is written is of all of them at the same step.
+// The parts of a training are instances of some copies each, with a thread and
+// a seat of their own. They run the steps of a window independently and meet
+// after it: everything that is written covers all parts at the same step.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_TRAINING_TRAINER_PARTS_H
@@ -10,18 +10,19 @@
 
 #include "training/trainer_impl.h"
 
-/// As the options say. Without parts all of this does nothing.
+/// Opens the parts that the options list. Without parts all of these functions
+/// do nothing.
 hfta_status hfta_trainer_open_parts(hfta_trainer *self);
 void hfta_trainer_close_parts(hfta_trainer *self);
 
-/// Tells the fleet how many steps there are.
+/// Informs the fleet of the number of steps.
 void hfta_trainer_expect_parts(hfta_trainer *self);
 
-/// hfta_trainer_run_window with parts. One that is to stop ends behind the last
-/// step that any of them has begun.
+/// Runs a window as hfta_trainer_run_window does, with parts. If the training
+/// is to stop, the window ends after the last step that any part has begun.
 hfta_status hfta_trainer_run_parts(hfta_trainer *self, int64_t *steps);
 
-/// All copies' results of the test data, to the training's result.
+/// Evaluates all copies on the test data, into the training's result.
 hfta_status hfta_trainer_evaluate_parts(hfta_trainer *self, bool *stopped);
 
 #endif // HFTA_SRC_TRAINING_TRAINER_PARTS_H

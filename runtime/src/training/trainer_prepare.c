@@ -1,4 +1,4 @@
-//===- trainer_prepare.c - What comes before the training loop ------------===//
+//===- trainer_prepare.c - Preparations for the training loop -------------===//
 
 #include "training/trainer_impl.h"
 
@@ -61,7 +61,8 @@ static hfta_status allocate_results(hfta_trainer *self) {
   return HFTA_OK;
 }
 
-/// The same number on all ranks, or they wouldn't go through the same steps.
+/// Checks that all ranks have the same number of samples, so that they run the
+/// same steps.
 static hfta_status compare_data(hfta_trainer *self) {
   hfta_communicator *communicator = self->team.communicator;
   hfta_status status =
@@ -92,7 +93,8 @@ static hfta_status open_data(hfta_trainer *self) {
   return status;
 }
 
-/// Log and trace are no files that the training reads. NULL is allowed.
+/// Checks that an output, log or trace, is no file that the training reads.
+/// NULL is allowed.
 static hfta_status check_output(hfta_trainer *self, const char *path) {
   const hfta_train_options *options = self->options;
   if (!path || !hfta_team_leads(&self->team))
@@ -107,7 +109,8 @@ static hfta_status check_output(hfta_trainer *self, const char *path) {
   return status;
 }
 
-/// Nor is the trace, and it isn't the log that is open by now.
+/// Opens the trace; its file must be no input, nor the log, which is open by
+/// now.
 static hfta_status open_trace(hfta_trainer *self) {
   const hfta_train_options *options = self->options;
   const char *path = options->trace_path;
@@ -122,7 +125,8 @@ static hfta_status open_trace(hfta_trainer *self) {
   return status;
 }
 
-/// Options go before the program's own length, steps before epochs.
+/// Finds the number of steps. Options override the program's own length, steps
+/// override epochs.
 static hfta_status find_length(hfta_trainer *self) {
   int64_t steps = self->options->steps, epochs = self->options->epochs;
   if (steps <= 0 && epochs <= 0) {
@@ -137,8 +141,8 @@ static hfta_status find_length(hfta_trainer *self) {
   return HFTA_OK;
 }
 
-/// A training must not end up beside another's checkpoints: after a crash the
-/// other's could be taken for its newest.
+/// Refuses to add checkpoints to those of another training: after a crash one
+/// of those could be taken for the newest.
 static hfta_status prepare_checkpoints(hfta_trainer *self) {
   const hfta_train_options *options = self->options;
   const char *folder = options->checkpoint;
@@ -160,8 +164,8 @@ static hfta_status prepare_checkpoints(hfta_trainer *self) {
   return HFTA_OK;
 }
 
-/// All ranks begin with what the first one finds, whether they see its folder
-/// or not.
+/// Loads the checkpoint that the first rank finds on all ranks, whether they
+/// can access its folder or not.
 static hfta_status load_beginning(hfta_trainer *self) {
   hfta_status status = hfta_share_bytes(
       self->team.communicator, "the step to go on from", &self->saved_step,
@@ -186,7 +190,7 @@ static hfta_status open_log(hfta_trainer *self) {
   return hfta_log_open(self->program, path, &span, &self->log, self->error);
 }
 
-/// Where the device has no room for all copies.
+/// Notes that copies take turns because the device has no room for all of them.
 static void announce_turns(hfta_trainer *self) {
   int64_t count = hfta_instance_turn_count(self->instance);
   if (count > 1)
@@ -200,7 +204,7 @@ static void announce_turns(hfta_trainer *self) {
 void hfta_trainer_announce(hfta_trainer *self) {
   const hfta_program *program = self->program;
   hfta_progress *progress = &self->progress;
-  // A screen says the job's name in front of each note.
+  // A screen prints the job's name before each note.
   bool is_named = !self->options->screen;
   hfta_progress_note(
       progress, "%s%s%lld copies, batch %lld, %lld steps an epoch, %d threads",

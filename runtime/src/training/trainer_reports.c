@@ -1,4 +1,4 @@
-//===- trainer_reports.c - What updates tell of their copies --------------===//
+//===- trainer_reports.c - Reports of updates -----------------------------===//
 
 #include "training/trainer_impl.h"
 

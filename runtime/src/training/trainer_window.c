@@ -1,4 +1,4 @@
-//===- trainer_window.c - Steps that copies go through turn by turn -------===//
+//===- trainer_window.c - Steps that copies run turn by turn --------------===//
 
 #include "schedule/ahead.h"
 #include "schedule/window.h"
@@ -13,14 +13,15 @@ int64_t hfta_trainer_log_every(const hfta_trainer *self) {
   return every ? every : HFTA_DEFAULT_LOG_EVERY;
 }
 
-/// `most`, or fewer up to the next multiple of `every`, if there is one.
+/// Returns the number of steps up to the next multiple of `every`, if there is
+/// one, but at most `most`.
 static int64_t up_to(int64_t step, int64_t every, int64_t most) {
   int64_t left = every > 0 ? every - step % every : most;
   return left < most ? left : most;
 }
 
-/// The first step is logged by itself. A trace tells of steps one by one, and
-/// so does what a preconditioner has done.
+/// Returns 1 for the first step, which is logged alone, and while there is a
+/// trace or a preconditioner, whose records are per step.
 int64_t hfta_trainer_window_steps(const hfta_trainer *self, int64_t step) {
   bool is_traced = self->trace && !hfta_trace_is_complete(self->trace);
   bool takes_windows = hfta_instance_takes_windows(self->instance) ||
@@ -31,13 +32,14 @@ int64_t hfta_trainer_window_steps(const hfta_trainer *self, int64_t step) {
   steps = up_to(step, hfta_trainer_log_every(self), steps);
   steps = up_to(step, self->steps_per_epoch, steps);
   steps = up_to(step, self->options->every, steps);
-  // Those that are too many for a window are several of much the same length.
+  // Steps that are too many for one window are divided into windows of similar
+  // length.
   int64_t windows =
       (steps + HFTA_MOST_WINDOW_STEPS - 1) / HFTA_MOST_WINDOW_STEPS;
   return (steps + windows - 1) / windows;
 }
 
-/// The window that runs: which step number its first one has.
+/// The current window, with the number of its first step.
 typedef struct position {
   hfta_trainer *trainer;
   int64_t first;
@@ -52,7 +54,8 @@ static hfta_status take(void *argument, int64_t step,
                                                self->first + step, inputs);
   if (status == HFTA_OK)
     status = hfta_trainer_take_rates(trainer, trainer->instance);
-  // The next turn goes back to the first one's.
+  // After the last step, the next turn begins again with the first step's
+  // batch.
   if (status == HFTA_OK && step + 1 < self->steps)
     hfta_feed_offer(trainer->feeding.feed, trainer->instance);
   return status;
