@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Time of hftac and size of the code that it makes, by number of copies or of
-models that are hard to compile.
+"""Measures hftac's time and the size of its code, by the number of copies or for models
+that are hard to compile.
 
     bench/compile_time.py [--hftac build/bin/hftac] [--job examples/fashion/sweep.hfta]
                           [--copies 1 32] [--runs 5]
     bench/compile_time.py --cases [NAME ...] [--hftac build/bin/hftac] [--runs 5]
 
-Prints for each number of copies, or each case of hard_cases.py, the shortest of
-several runs, by phase too, the processor's time in it, the most memory, and the
-bytes of the program's segment of code; then what the largest number of copies
-costs over the smallest. Needs only Python's standard library."""
+For each number of copies, or each case of hard_cases.py, prints the shortest time of
+several runs, also by phase, the processor time in it, the peak memory, and the size of
+the program's code segment in bytes; then the costs of the largest number of copies
+relative to the smallest. Needs only Python's standard library."""
 
 import argparse
 import dataclasses
@@ -27,7 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def with_copies(text, copies):
-    """The job with a list of this many learning rates and no other list."""
+    """Returns the job with a list of this many learning rates and no other list."""
     rates = ", ".join(repr(1e-4 * (1 + i / copies)) for i in range(copies))
     return re.sub(r"^(\s*optimizer\s+\w+)\(.*?\)", rf"\1(lr = [{rates}])", text,
                   flags=re.M)
@@ -38,9 +38,9 @@ class Run:
     """One compilation."""
     seconds: float
     processor: float  # seconds in user mode
-    memory: int       # most bytes
-    phases: list      # of names and seconds
-    code: int         # bytes
+    memory: int       # peak, in bytes
+    phases: list      # pairs of a name and seconds
+    code: int         # size in bytes
 
     def print(self, label):
         print(f"{label:10}  {self.seconds:7.3f} s  {self.processor:7.3f} s of "
@@ -67,13 +67,13 @@ def compile_once(hftac, arguments, binary):
 
 
 def measure(hftac, arguments, binary, runs):
-    """The shortest of several runs."""
+    """Returns the shortest of several runs."""
     return min((compile_once(hftac, arguments, binary) for _ in range(runs)),
                key=lambda run: run.seconds)
 
 
 def code_bytes(binary):
-    """Bytes of the executable segments of an ELF file."""
+    """Returns the size in bytes of the executable segments of an ELF file."""
     data = binary.read_bytes()
     offset = int.from_bytes(data[32:40], "little")
     size, count = (int.from_bytes(data[at:at + 2], "little") for at in (54, 56))
@@ -89,7 +89,7 @@ def code_bytes(binary):
 
 def measure_copies(options, folder):
     text = options.job.read_text()
-    # Files are named relative to the job file.
+    # File names in a job are relative to the job file.
     text = re.sub(r'onnx\("(?!/)', f'onnx("{options.job.resolve().parent}/', text)
     results = []
     for copies in sorted(options.copies):

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Six unequal jobs at seats, two arrays, three that spill and a small one, beside the same
-jobs where one computes at a time (model parallelism), and beside what 'hftac --simulate'
-makes of the measured times of their steps.
+"""Measures six unequal jobs at seats: two arrays, three jobs that spill, and a small one.
+They are compared with running one job at a time (model parallelism), and with the times
+that 'hftac --simulate' predicts from the measured times of their steps.
 
     bench/fleet.py [--hftac build/bin/hftac] [--seats 2] [--threads 2] [--rounds 3]
                    [--schedulers lrtf,exact] [--scale 1] [--folder DIR]
     bench/fleet.py --groups [--seats 2] [--threads 2] [--rounds 3] [--folder DIR]
 
-Each round runs every scheduler and model parallelism in turn. Of each scheduler: the
-median of neighbouring runs' ratios, the makespan as a multiple of the simulated one, and
-of the least possible by the measured times; and whether all checkpoints have the bytes of
-each job trained alone. With --scale all jobs are so many times as long. With --groups,
-eight copies of a deep network in the memory of one, whose groups sit at all seats, beside
-the same with all threads at one seat. Jobs spill into the folder, which should be on a
-disk. Needs only Python's standard library."""
+Each round runs every scheduler and model parallelism in turn. For each scheduler, prints
+the median of the ratios of neighbouring runs; the makespan relative to the simulated one
+and to the least possible one by the measured times; and whether all checkpoints have the
+same bytes as when each job is trained alone. --scale makes all jobs that many times as
+long. --groups measures eight copies of a deep network in the memory of one, whose groups
+sit at all seats, against the same job with all threads at one seat. Jobs spill into the
+folder, which should be on a disk. Needs only Python's standard library."""
 
 import argparse
 import json
@@ -44,7 +44,7 @@ CNN = """  conv1 = conv(image, 16, 3, padding = 1)
   hidden = relu(linear(flatten(pool2), 64))
   return output = linear(hidden, 10)"""
 
-# Layers, batch, optimizer, budget of memory or nothing, and steps.
+# Layers, batch, optimizer, memory budget or nothing, and steps.
 JOBS = {
     "array": (CNN, 32, "adam(lr = [1e-3, 1e-2, 3e-3, 1e-4])", "", 300),
     "wide": (make_layers(5, 768), 2048, "adam(lr = 1e-3)", "70MiB", 12),
@@ -104,7 +104,7 @@ class Fleet:
         self.train("alone", "--no-progress", "--threads", "1")
 
     def train_at_seats(self, scheduler):
-        """Seconds."""
+        """Returns the seconds of a run."""
         options = self.options
         messages = self.train(
             "together", "--seats", str(options.seats), "--threads", str(options.threads),
@@ -112,15 +112,17 @@ class Fleet:
         return float(re.search(r": ([0-9.]+) s, seats taken", messages)[1])
 
     def simulate(self, scheduler):
-        """Of the last run: what the simulator makes of it, and the least possible. It
-        has no scheduler that knows all times beforehand but in small cases."""
+        """Returns the simulated makespan of the last run and the least possible one. Only
+        in small cases does the simulation know the exact scheduler; otherwise lrtf stands
+        in for it."""
         result = json.loads(run(self.options.hftac, "--simulate=workload.json", "--json",
                                 folder=self.folder).stdout)
         known = result["schedulers"].get(scheduler) or result["schedulers"]["lrtf"]
         return known["makespan"], result["lower_bound"]
 
     def count_differences(self):
-        """Files of checkpoints that are not what they are alone."""
+        """Counts the files of checkpoints whose bytes differ from those of jobs trained
+        alone."""
         count = 0
         for file in sorted((self.folder / "alone").rglob("*.safetensors")):
             other = self.folder / "together" / file.relative_to(self.folder / "alone")
@@ -145,7 +147,7 @@ def parse_options():
 
 
 def measure(fleet, options):
-    """Of each scheduler its seconds, and ratios to others."""
+    """Returns for each scheduler the seconds and the ratios to the other runs."""
     rows = {name: [] for name in options.schedulers.split(",")}
     for _ in range(options.rounds):
         for name, own in rows.items():
@@ -161,7 +163,7 @@ def measure(fleet, options):
 
 
 def measure_groups(fleet, options):
-    """How many times as fast groups at all seats are."""
+    """Prints how many times as fast the groups at all seats are."""
     threads = ["--threads", str(options.threads)]
     ratios = []
     for _ in range(options.rounds):

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""hfta.spd_inverse beside a loop of LAPACK's potrf and potri.
+"""Compares hfta.spd_inverse with a loop of LAPACK's potrf and potri.
 
     bench/inverses.py [--rounds 7] [--threads 2] [--cpu native] [--copies 1]
 
-Inverts 256 matrices of 16 to 256 rows and eight of 512 to 2304, f32, and prints
-flops (n³ a matrix) in a second and how many times as fast that is as OpenBLAS on as
-many threads: the better of threads that each take matrices, and of OpenBLAS' own
-threads on one matrix after the other. `--copies` shares the matrices out among
-copies. Needs the Debian package libopenblas-dev. Exits with 1 if a number is
-wrong, or if --goals isn't met: a geometric mean of 3 over 16 to 256, each 1.5, and
-1.0 for larger ones."""
+Inverts 256 matrices of 16 to 256 rows and eight of 512 to 2304, in f32. Prints flops per
+second (n³ for a matrix), and the speed relative to OpenBLAS on as many threads: the
+better of threads that each take matrices, and of OpenBLAS' own threads on one matrix
+after another. `--copies` divides the matrices among copies. Needs the Debian package
+libopenblas-dev. Exits with 1 if a number is wrong, or if the goals of --goals aren't met:
+a geometric mean of 3 over 16 to 256 rows, each of these at least 1.5, and 1.0 for larger
+ones."""
 
 import argparse
 import pathlib
@@ -27,7 +27,7 @@ LARGE = [512, 1024, 2304]
 
 
 def write_module(sizes, copies):
-    """One task a size, forward.0 and on, of variables SIZE/factor and so on."""
+    """Writes a task for each size: forward.0 and on, of variables SIZE/factor etc."""
     text = cases.make_job(copies) + 'module attributes {hfta.job = #job, hfta.phase = "train"} {\n'
     tasks = ""
     for index, (rows, count) in enumerate(sizes):

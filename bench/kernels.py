@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""Generated kernels beside oneDNN, libxsmm and OpenBLAS.
+"""Compares generated kernels with oneDNN, libxsmm and OpenBLAS.
 
     bench/kernels.py [--rounds 20] [--threads 1] [--cpu native] [--only TEXT]
 
-Compiles all cases of bench/kernels/cases.py with hftac, checks their numbers, and
-prints each one's share of the multiply-add peak that was measured in the same
-run (what is bound by memory: of a hand-written loop's bandwidth with as many
-reads and writes), and the peers' ("1.10x": we are 1.1 times as fast), or that of another of our
-kernels. Needs the
-Debian packages libdnnl-dev, libxsmm-dev and libopenblas-dev. Exits with 1 if a number
-is wrong."""
+Compiles all cases of bench/kernels/cases.py with hftac and checks their numbers. Prints
+for each case its fraction of the multiply-add peak that was measured in the same run (for
+a memory-bound case: of the bandwidth of a hand-written loop with as many reads and
+writes), and the speed relative to the peers ("1.10x": we are 1.1 times as fast) or to
+another one of our kernels. Needs the Debian packages libdnnl-dev, libxsmm-dev and
+libopenblas-dev. Exits with 1 if a number is wrong."""
 
 import argparse
 import pathlib

@@ -1,8 +1,8 @@
 //===- kfac-plans.cpp - Published runs of K-FAC, replayed -----------------===//
 //
-// Prints, as JSON for kfac_plans.py, what published runs of K-FAC took, what
-// the model of them says, and what our plans take by it; and how long a plan
-// for many factors and ranks takes to make.
+// Prints as JSON for kfac_plans.py: the times of published runs of K-FAC, the
+// times that the model predicts for them, and the predicted times of our plans;
+// and how long it takes to make a plan for many factors and ranks.
 //===----------------------------------------------------------------------===//
 
 #include "PublishedFactors.h"
@@ -46,7 +46,7 @@ static llvm::json::Object getRuns(const PublishedNetwork &network) {
       {"overlapped", getOurs(network, /*isOverlapped=*/true)}};
 }
 
-/// Seconds in which something is done.
+/// Returns the seconds that a function takes.
 static double measure(llvm::function_ref<void()> act) {
   auto begin = std::chrono::steady_clock::now();
   act();

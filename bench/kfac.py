@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""Steps and seconds until a training on Fashion-MNIST has reached a loss, with K-FAC
-and with Adam at the best of eight learning rates.
+"""Counts steps and seconds until a training on Fashion-MNIST has reached a loss, with
+K-FAC and with Adam at the best of eight learning rates.
 
     bench/kfac.py [--hftac build/bin/hftac] [--data /usr/share/datasets/fashion-mnist]
                   [--networks mlp,cnn] [--seeds 3] [--rounds 9] [--threads N] [--goals]
 
 The MLP has 784, 256, 128 and 10 features, batches of 512 and the target .35; the CNN of
-examples/fashion batches of 256 and the target .45. A training is there when the mean loss
-of ten steps is at most the target. Each seed draws the weights, and takes its own best
-rate of Adam's. K-FAC has no list: lr .1, its defaults, without momentum or with .9.
-Seconds are those of steps alone, of one copy with the first seed; runs take turns, and as
-others on the machine disturb some, the lower quartile counts. With --goals, exits with 1
-if K-FAC without momentum needs more than half of Adam's steps, or on the MLP more than .9
-of its time. Needs Debian's dataset-fashion-mnist and Python's standard library."""
+examples/fashion has batches of 256 and the target .45. A training has reached the target
+when the mean loss of ten steps is at most that. Each seed draws the weights, and takes
+its own best rate for Adam. K-FAC isn't given a list of rates: it has lr .1 and its
+defaults, without momentum or with .9. Seconds are those of the steps only, for one copy
+with the first seed. Runs take turns, and the lower quartile counts, as other processes on
+the machine disturb some of them. With --goals, exits with 1 if K-FAC without momentum
+needs more than half of Adam's steps, or on the MLP more than .9 of its time. Needs
+Debian's dataset-fashion-mnist and Python's standard library."""
 
 import argparse
 import dataclasses
@@ -26,7 +27,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 RATES = [5e-4, 1e-3, 2e-3, 3e-3, 5e-3, 1e-2, 2e-2, 3e-2]
-WINDOW = 10  # steps whose mean loss counts
+WINDOW = 10  # the number of steps whose mean loss counts
 
 MLP = """
 model net(image: f32[batch, 1, 28, 28]) {
@@ -47,8 +48,8 @@ class Network:
     clauses: str
     batch: int
     target: float
-    steps: int                  # in which Adam's best rate arrives
-    goal_of_time: float | None  # as a share of Adam's
+    steps: int                  # enough for Adam's best rate to reach the target
+    goal_of_time: float | None  # relative to Adam's
 
 
 NETWORKS = {
@@ -67,7 +68,7 @@ def kfac(momentum):
             "  precondition kfac()\n")
 
 
-# The first one's steps and time are what those of the others are divided by.
+# The steps and times of the other methods are divided by those of the first one.
 METHODS = {"Adam": None, "K-FAC": kfac(0), "K-FAC, momentum .9": kfac(0.9)}
 
 
@@ -96,7 +97,7 @@ train sweep {{
         return binary
 
     def train(self, binary, *arguments):
-        """The events of the log."""
+        """Returns the events of the log."""
         log = binary.with_suffix(".jsonl")
         subprocess.run([binary, "train", "--data", self.options.data, "--log", log,
                         "--no-progress", *self.options.train_options,
@@ -105,7 +106,7 @@ train sweep {{
         return [json.loads(line) for line in log.read_text().splitlines()]
 
     def count_steps(self, binary):
-        """For each copy, how many steps it needed, or None."""
+        """Returns for each copy how many steps it needed, or None."""
         losses = [event["loss"] for event in self.train(binary, "--log-every", 1)
                   if event["event"] == "step"]
 
@@ -118,12 +119,14 @@ train sweep {{
         return [count(copy) for copy in range(len(losses[0]))]
 
     def find_steps(self, name, optimizer):
-        """Of each seed, and the optimizer that the first one's steps belong to."""
+        """Returns the steps for each seed, and the optimizer that needed the first one's
+        steps."""
         seeds = list(range(1, self.options.seeds + 1))
         if optimizer:
             steps = self.count_steps(self.compile(name, optimizer, seeds))
             return steps, optimizer
-        # Lists count in the order of the file, the last one fastest.
+        # The copies of a list are numbered in the order of the file, with the last list
+        # varying fastest.
         counts = self.count_steps(self.compile(name, adam(RATES), seeds))
         reached = [[(count, rate) for count, rate
                     in zip(counts[seed::len(seeds)], RATES) if count]
@@ -136,7 +139,8 @@ train sweep {{
         return sum(event["seconds"] for event in events if event["event"] == "epoch")
 
     def run(self):
-        """Of each method: its optimizer, the steps of each seed, and seconds."""
+        """Returns for each method its optimizer, the steps for each seed, and the
+        seconds."""
         results = {}
         for number, (name, optimizer) in enumerate(METHODS.items()):
             steps, optimizer = self.find_steps(f"all-{number}", optimizer)
@@ -153,7 +157,7 @@ train sweep {{
 
 
 def report(name, network, results):
-    """Prints a table; whether goals are met."""
+    """Prints a table; returns whether the goals are met."""
     print(f"{name}, batch {network.batch}, until {network.target}")
     _, adams_steps, adams_seconds = results["Adam"]
     for method, (optimizer, steps, seconds) in results.items():

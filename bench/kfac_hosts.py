@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""What it is worth that two hosts add up K-FAC's statistics in buckets while they
-compute: a step of a planned job beside the same with one sum of all statistics at the
-end.
+"""Measures the benefit of two hosts adding up K-FAC's statistics in buckets while they
+compute: a step of a planned job is compared with a step that adds up all statistics at
+once, at the end.
 
     bench/kfac_hosts.py [--hftac build/bin/hftac] [--rate 200e6] [--rounds 5] [--steps 4]
                         [--goals]
 
-Two hosts, which are network namespaces of this machine, with so many bits a second
-between them, a rank of one thread on each. The plan is made of what `bench --phases
---json` on these hosts has measured; gradients are added up as always, and factors are
-measured in each step. With --goals the exit code is 1 unless the planned step is the
-shorter one. Needs root, iproute2, Open MPI and Python's standard library; times are the
-best of interleaved runs."""
+The two hosts are network namespaces of this machine, with `rate` bits per second between
+them, and a rank of one thread on each. The plan is based on the measurements of `bench
+--phases --json` on these hosts. Gradients are added up as always, and factors are
+measured in each step. With --goals, exits with 1 unless the planned step is the shorter
+one. Needs root, iproute2, Open MPI and Python's standard library; times are the best of
+interleaved runs."""
 
 import argparse
 import json
@@ -52,7 +52,7 @@ train hosts {{
 
 
 def compile_both(options, folder, command):
-    """The planned program, and that of one sum."""
+    """Compiles the planned program, and the one that adds up all statistics at once."""
     job = folder / "job.hfta"
     job.write_text(JOB)
     binary = folder / "measured"

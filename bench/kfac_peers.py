@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Samples a second of training with K-FAC, beside kfac-pytorch's.
+"""Compares the samples per second of training with K-FAC with those of kfac-pytorch.
 
     bench/kfac_peers.py --kfac-pytorch DIR [--hftac build/bin/hftac] [--networks mlp,cnn]
                         [--copies 1,8] [--steps 300] [--rounds 5] [--threads 2] [--goals]
 
-Both train in f32 with plain SGD, factors every 10 steps and inverses every 100, by
-inverses and not eigenvectors, on synthetic data in memory, from step 0 on: the MLP of
-784, 256, 128 and 10 features in batches of 512, and the CNN of examples/fashion in
-batches of 256. A sweep's samples are those of all its copies; kfac-pytorch trains one
-model at a time. Runs take turns, and the best of each counts. With --goals, exits with 1
-unless Hfta trains twice as many samples a second, of each network and number of copies.
+Both train in f32 with plain SGD, with factors every 10 steps and inverses every 100 (no
+eigenvectors), on synthetic data in memory, from step 0 on: the MLP of 784, 256, 128 and
+10 features in batches of 512, and the CNN of examples/fashion in batches of 256. A
+sweep's samples are those of all its copies; kfac-pytorch trains one model at a time. Runs
+take turns, and the best of each counts. With --goals, exits with 1 unless Hfta trains
+twice as many samples per second, for each network and number of copies.
 
 DIR is where `pip install --no-deps --target=DIR SOURCE` has put a copy of the repository
-gpauloski/kfac-pytorch (KAISA; 869cf11 was measured). Needs torch; Hfta needs Python's
-standard library alone."""
+gpauloski/kfac-pytorch (KAISA; 869cf11 was measured). Needs torch for the peer; Hfta needs
+only Python's standard library."""
 
 import argparse
 import importlib.util
@@ -30,7 +30,7 @@ GOAL = 2
 
 
 def load(name, path):
-    """A Python file, by a name that hides no package of the peer's."""
+    """Loads a Python file under a name that hides no package of the peer's."""
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
@@ -82,7 +82,7 @@ def make_peer(name):
 
 
 def run_peer(options, name):
-    """In a process of its own: prints samples a second."""
+    """Runs in a process of its own: prints samples per second."""
     sys.path[:] = [str(options.kfac_pytorch),
                    *(path for path in sys.path if path != str(ROOT / "bench"))]
     import torch
@@ -119,7 +119,7 @@ def time_peer(options, name):
 
 
 def compare(options, name, folder):
-    """Prints a line for each number of copies; whether all meet the goal."""
+    """Prints a line for each number of copies; returns whether all meet the goal."""
     binaries = {copies: compile_job(options, folder, name, copies)
                 for copies in options.copies}
     best = {key: 0 for key in (*binaries, "peer")}

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""What published runs of distributed K-FAC took, what the planner's simulation of them
-says, and what its own plans take at the same costs.
+"""Compares the times of published runs of distributed K-FAC with those that the planner's
+simulation predicts for them, and with those of its own plans at the same costs.
 
     bench/kfac_plans.py [--tool build/bin/kfac-plans]
 
-The runs are those of SPD-KFAC's paper (ICDCS 2021), a step of each of three algorithms on
-64 GPUs. "ours" has its broadcasts after all inversions, as theirs, "overlapped" while
-others still invert. Then how long a plan for 400 factors on 1024 ranks takes to make. Says
-what misses its goal, and exits with 1 if anything does. Needs Python's standard library
-and the tool: ninja -C build kfac-plans."""
+The runs are those of SPD-KFAC's paper (ICDCS 2021): a step of each of three algorithms on
+64 GPUs. "ours" makes its broadcasts after all inversions, as they do; "overlapped" makes
+them while others still invert. Then it measures how long a plan for 400 factors on 1024
+ranks takes to make. Prints what misses its goal, and exits with 1 if anything does. Needs
+Python's standard library and the tool: ninja -C build kfac-plans."""
 
 import argparse
 import json
@@ -18,14 +18,14 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ALGORITHMS = ["D-KFAC", "MPD-KFAC", "SPD-KFAC"]
-# How far a replayed step may be from the published one.
+# The largest relative difference between a replayed step and the published one.
 TOLERANCE = 0.05
-# Seconds in which a plan should be made.
+# The most seconds in which a plan should be made.
 LONGEST = 2
 
 
 def print_runs(networks):
-    """Returns what misses its goal."""
+    """Returns the runs that miss their goal."""
     missed = []
     print(f"{'seconds a step':<14}", *(f"{name:>22}" for name in ALGORITHMS),
           f"{'ours':>7} {'at most':>8} {'overlapped':>11}  owners")

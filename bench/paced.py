@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""How close many ranks come to the critical path of their schedule: tasks only take
-time (`bench --device paced:COSTS.json`), schedules and messages are real.
+"""Measures how close many ranks come to the critical path of their schedule.
+Tasks only sleep (`bench --device paced:COSTS.json`), but schedules and
+messages are real.
 
     bench/paced.py [--hftac build/bin/hftac] [--ranks 8,16] [--micro-batches 64]
                    [--steps 20] [--rounds 3]
 
-The path is that of a step's tasks with messages that take no time. Needs Python's
-standard library and Open MPI's mpirun."""
+The critical path is that of a step's tasks, with messages that take no time.
+Needs Python's standard library and Open MPI's mpirun."""
 
 import collections
 import json
@@ -17,13 +18,13 @@ import tempfile
 
 from paced_runs import make_job, make_parser, run_paced
 
-# Milliseconds of a run, by part of the step.
+# The milliseconds of one run, by part of the step.
 PARTS = {"forward": 5.0, "backward": 10.0, "update": 4.0, "report": 0.5,
          "combine": 0.2, "combine_results": 0.1}
 
 
 class Walk:
-    """When each queue of each rank is done with what it has so far."""
+    """Computes when each rank's queues are done with the commands so far."""
 
     def __init__(self, seconds, info, ranks):
         self.seconds = seconds
@@ -36,8 +37,8 @@ class Walk:
         self.events = [{} for _ in self.ranks]
 
     def all_reduce(self, command):
-        """Nobody has all groups' sums before all ranks have come, nor the whole
-        before all have added up."""
+        """No rank has the sums of all groups before all ranks have arrived,
+        nor the whole sum before all have added up their shares."""
         blocks = command["bytes"] // command["at"]["copy_stride"]
         queue, ranks = command["queue"], len(self.ranks)
         self.meet(queue)
@@ -53,7 +54,7 @@ class Walk:
             queues[queue] = last
 
     def one(self, rank, command):
-        """A command that concerns its rank alone."""
+        """Runs a command that concerns only its rank."""
         queues, events = self.queues[rank], self.events[rank]
         queue = command.get("queue", 0)
         if command["command"] == "run":

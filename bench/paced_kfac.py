@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""How long steps of many replicas that share K-FAC's work take beside what `--plan` says
-that they take: tasks only take time (`bench --device paced:COSTS.json`), schedules and
+"""Compares the time of steps of many replicas that share K-FAC's work with the time that
+`--plan` predicts. Tasks only sleep (`bench --device paced:COSTS.json`), but schedules and
 messages are real.
 
     bench/paced_kfac.py [--hftac build/bin/hftac] [--networks resnet18,transformer_lm]
                         [--placements balanced,fraction(0.25),local] [--ranks 16]
                         [--micro-batches 16] [--steps 12] [--rounds 3] [--goals]
 
-A quarter of the steps compute inverses, another quarter factors alone. A task takes its
-part's time by the flops that the plan counts of it, and links what `bench --phases
---json` of a program of so many ranks measures; with both, as --costs, the placement is
-planned. With --goals the exit code is 1 unless each kind of step takes what was planned
-within a tenth. Needs Python's standard library and Open MPI's mpirun."""
+A quarter of the steps compute inverses, another quarter only factors. A task takes the
+share of its part's time that corresponds to its flops in the plan; links take what `bench
+--phases --json` of a program with as many ranks measures. The placement is planned with
+both, as --costs. With --goals, exits with 1 unless each kind of step takes what was
+planned within a tenth. Needs Python's standard library and Open MPI's mpirun."""
 
 import collections
 import json
@@ -24,18 +24,18 @@ import tempfile
 
 from paced_runs import make_parser, run_paced
 
-# Of the folder that paced_runs has named.
+# From the folder that paced_runs adds to the path.
 from harness import run
 from network_run import NetworkFolder, networks
 
 KINDS = ("with inverses", "with factors", "else")
 GOAL = 0.1
-# Seconds in which one rank would do all of a part's tasks for a micro-batch: those of a
-# second version are what it takes besides.
+# The seconds that one rank would take for all of a part's tasks for a micro-batch; for a
+# second version of a task, the additional time.
 SECONDS = {"forward": 0.2, "forward_moments": 0.1, "shared_moments": 0.02,
            "backward": 0.4, "backward_moments": 0.1, "curvature": 0.1, "invert": 4.0,
            "precondition": 0.6, "norm": 0.02, "scale": 0.01, "update": 0.1}
-# A block has so many of the parts that --cuts=all makes.
+# The number of parts of --cuts=all in a block.
 PARTS_OF_BLOCK = 3
 
 
@@ -44,13 +44,13 @@ def get_part(name):
 
 
 def get_first_version(name):
-    """The task of whose second version this is the name."""
+    """Returns the first version of a task, given the name of its second one, or None."""
     return name.replace("_moments.", ".") if name.startswith(
         ("forward_moments", "backward_moments")) else None
 
 
 def make_times(info):
-    """Seconds of a run of each task, by flops."""
+    """Returns the seconds of a run of each task, in proportion to its flops."""
     flops = {task["name"]: task["flops"] for task in info["plan"]["tasks"]}
     flops = {name: max(0, count - flops.get(get_first_version(name), 0))
              for name, count in flops.items()}
@@ -85,13 +85,13 @@ class Bench:
                 f"pipeline replicas = [{ranks}]", f"cluster devices = [{ranks}]"]))
 
     def compile(self, *flags):
-        """Where the last one was."""
+        """Compiles over the previous program."""
         binary = self.job.with_suffix("")
         run(self.options.hftac, self.job, "-o", binary, *flags)
         return binary
 
     def write_times(self, binary, links):
-        """As a program on one rank would have measured its tasks."""
+        """Writes the costs as a program on one rank would have measured them."""
         info = json.loads(run(binary, "info", "--json"))
         tasks = [{"name": name, "runs": 1, "copies": 1, "seconds": seconds}
                  for name, seconds in make_times(info).items()]
@@ -101,7 +101,7 @@ class Bench:
             "tasks": tasks, "links": links}))
 
     def get_planned(self):
-        """Seconds of each kind of step."""
+        """Returns the planned seconds of each kind of step."""
         text = run(self.options.hftac, self.job, self.cuts, "--plan",
                    f"--costs={self.costs}")
         found = re.search(r"preconditioner, by measured costs: (.*)\nsteps (\S+) ms with "
@@ -109,7 +109,7 @@ class Bench:
         return found.group(1), [1e-3 * float(found.group(part)) for part in (2, 3, 4)]
 
     def measure(self, binary):
-        """Seconds of each kind of step, the median of all."""
+        """Returns the seconds of each kind of step, the median of all runs."""
         steps = [[], [], []]
         trace = self.folder.work / "trace.json"
         for _ in range(self.options.rounds):
@@ -132,7 +132,7 @@ class Bench:
         self.write_times(binary, [])
         links = run_paced(self.options.ranks, binary, 1, self.costs, "--phases")["links"]
         for link in links:
-            link["slowdown"] = 1  # of tasks that compute
+            link["slowdown"] = 1  # while tasks compute
         self.write_times(binary, links)
         plan, planned = self.get_planned()
         binary = self.compile(self.cuts, f"--costs={self.costs}")

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""How long a step of many stages takes beside what the planner says that it takes: tasks
-only take time (`bench --device paced:COSTS.json`), schedules and messages are real.
+"""Compares the time of a step of many stages with the time that the planner predicts.
+Tasks only sleep (`bench --device paced:COSTS.json`), but schedules and messages are real.
 
     bench/paced_pipelines.py [--hftac build/bin/hftac] [--ranks 8,16]
                              [--orders one_f_one_b,…] [--micro-batches 16]
                              [--in-flight N] [--steps 10] [--rounds 3]
 
-Each rank has a stage, of orders for several chunks two of half the length. The plan is
-made with the times that tasks take, and with links as `bench --phases --json` of a
-program of so many ranks measures them. With --in-flight, stages have memory for so many
-micro-batches; orders are compared with the first. Needs Python's standard library and
-Open MPI's mpirun."""
+Each rank has a stage; for orders with several chunks, a stage has two parts of half the
+length. The plan is made with the times that tasks take, and with links as `bench --phases
+--json` of a program with as many ranks measures them. With --in-flight, stages have
+memory for that many micro-batches; orders are compared with the first one. Needs Python's
+standard library and Open MPI's mpirun."""
 
 import json
 import pathlib
@@ -19,12 +19,12 @@ import tempfile
 
 from paced_runs import make_job, make_parser, run_paced
 
-# Of the folder that paced_runs has named.
+# From the folder that paced_runs adds to the path.
 from harness import run
 from pipeline_orders import CHUNKS_OF_ORDERS as ORDERS
 
-# Milliseconds of a run, by part of the step; a backward is in halves where the order
-# asks for it. The first stage's has no gradients of inputs.
+# The milliseconds of one run, by part of the step; a backward is in two halves if the
+# order splits it. The first stage's backward computes no gradients of inputs.
 PARTS = {"forward": 5.0, "backward": 10.0, "update": 4.0}
 HALVES = {"forward": 5.0, "backward": 5.0, "backward_weight": 5.0, "update": 4.0}
 
@@ -54,7 +54,8 @@ class Bench:
         return run_paced(self.ranks, binary, self.options.steps, costs, *flags)
 
     def get_costs(self, binary, chunks):
-        """With nominal times, of which each of a stage's chunks takes its part."""
+        """Returns the costs with nominal times, which are divided among the chunks of a
+        stage."""
         info = json.loads(run(binary, "info", "--json"))
         names = [task["name"] for task in info["tasks"]]
         parts = HALVES if "backward_weight.0" in names else PARTS
@@ -87,7 +88,7 @@ class Bench:
         file.write_text(json.dumps(costs))
         links = self.bench(binary, file, "--phases")["links"]
         for link in links:
-            link["slowdown"] = 1  # of tasks that compute
+            link["slowdown"] = 1  # while tasks compute
         costs["links"] = links
         plan = self.plan(job, costs)
         binary = self.compile(self.write(order, 'plan("plan.json")'))

@@ -1,5 +1,6 @@
-"""What benches of the device `paced` share: their options, jobs, and runs in which tasks
-only take the time that a file says. Needs only Python's standard library."""
+"""The common parts of the benchmarks on the device `paced`: their options, jobs, and runs
+in which tasks only take the time that a file says. Needs only Python's standard library.
+"""
 
 import argparse
 import json
@@ -9,7 +10,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "test" / "EndToEnd"))
 
-from mpirun import run_ranks  # noqa: E402  (of another folder)
+from mpirun import run_ranks  # from another folder
 
 JOB = """
 model net(x: f32[batch, {width}]) {{
@@ -32,7 +33,7 @@ train sweep {{
 
 
 def make_job(width, names, micro_batches, optimizer, *clauses):
-    """A chain of layers with these names; two samples a micro-batch."""
+    """Makes a chain of layers with these names; two samples per micro-batch."""
     layers = [f"  {name} = relu(linear({source}, {width}))"
               for source, name in zip(["x", *names], names)]
     return JOB.format(width=width, layers="\n".join(layers), last=names[-1],
@@ -52,6 +53,6 @@ def make_parser(description, micro_batches, steps):
 
 
 def run_paced(ranks, binary, steps, costs, *flags):
-    """What `bench` says of steps with the times of a file of costs."""
+    """Returns the output of `bench` for steps with the times of a file of costs."""
     return json.loads(run_ranks(ranks, binary, "bench", "--json", "--threads", 1,
                                 "--steps", steps, f"--device=paced:{costs}", *flags))

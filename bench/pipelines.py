@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
-"""How long a step of stages takes beside what the planner says that it takes, by costs
-that were measured before.
+"""Compares the time of a step of stages with the time that the planner predicts from
+costs that were measured before.
 
     bench/pipelines.py [--hftac build/bin/hftac] [--networks resnet18,transformer_lm]
                        [--orders one_f_one_b,…]
                        [--copies 1] [--batch 1024] [--micro-batches 8] [--own-cuts]
                        [--hosts 200e6,1e9] [--steps 20] [--rounds 3]
 
-Two stages on two ranks of one thread, each on a processor of its own; of orders for
-several chunks, a stage has two parts of the model, as the planner cuts it. Costs are those
-that `bench --phases --json` of a program of all layers has measured, or, with
---own-cuts, of a program of the same stages; the plan says how long a step takes, and
-the program of the stages is timed. With --hosts, each rank is on a host of its own, a
-network namespace of this machine, with so many bits a second between them; this needs
-root and iproute2. The best steps are compared with those of the program that isn't cut,
-on one rank of two threads. Runs of all programs take turns. What others do on the machine
-disturbs some steps, and some tasks, so that of each the lower quartile counts. Needs
-Open MPI's mpirun and Python's standard library."""
+There are two stages on two ranks of one thread, each on a processor of its own; for
+orders with several chunks, a stage has two parts of the model, as the planner cuts it.
+The costs are measured by `bench --phases --json` of a program of all layers or, with
+--own-cuts, of a program of the same stages. The plan predicts the time of a step, and the
+program of the stages is timed. With --hosts, each rank is on a host of its own, a network
+namespace of this machine, with that many bits per second between them; this needs root
+and iproute2. The best steps are compared with those of the program that isn't cut, on one
+rank of two threads. Runs of all programs take turns. Other processes on the machine
+disturb some steps and some tasks, so the lower quartile of each counts. Needs Open MPI's
+mpirun and Python's standard library."""
 
 import argparse
 import collections
@@ -39,12 +39,12 @@ from mpirun import COMMAND, get_environment  # noqa: E402
 from network_run import NetworkFolder, networks  # noqa: E402
 from pipeline_orders import CHUNKS_OF_ORDERS as ORDERS  # noqa: E402
 
-# After which value the second stage begins: in the middle of the work.
+# The value after which the second stage begins, in the middle of the work.
 CUTS = {"resnet18": "/MaxPool",
         "transformer_lm": "/layers.1/norm2/LayerNormalization"}
 
 
-# Each rank has a processor.
+# Pins each rank to a processor of its own.
 PIN = 'exec taskset -c "$OMPI_COMM_WORLD_RANK" "$@"'
 
 
@@ -53,7 +53,7 @@ def lower_quartile(values):
 
 
 class Runs:
-    """What all runs of one program have measured."""
+    """The measurements of all runs of one program."""
 
     def __init__(self, binary):
         self.binary = binary
@@ -90,7 +90,7 @@ class Runs:
         return lower_quartile(self.steps)
 
     def get_costs(self):
-        """As `bench --phases --json` prints them."""
+        """Returns the costs in the form of `bench --phases --json`."""
         tasks = [{**task, "seconds": task["runs"]
                   * lower_quartile(self.tasks[task["name"]])}
                  for task in self.phases["tasks"] if self.tasks[task["name"]]]
@@ -111,7 +111,7 @@ class Bench:
             self.settings["dropout"] = 0.1
 
     def write(self, program, pipeline, cluster):
-        """A job's file; without a pipeline that of the whole model."""
+        """Writes a job's file; without a pipeline it is that of the whole model."""
         clauses = [f"micro_batches {self.options.micro_batches}"]
         if pipeline:
             clauses += [f"cluster devices = {cluster}", f"pipeline {pipeline}"]
@@ -127,7 +127,7 @@ class Bench:
         return binary
 
     def get_cuts(self, order, cluster, costs):
-        """After which values parts of the model end."""
+        """Returns the values after which parts of the model end."""
         if ORDERS[order] == 1:
             return [[CUTS[self.name]]]
         self.write(order, f"auto, chunks = {ORDERS[order]}, order = {order}", cluster)
@@ -137,7 +137,8 @@ class Bench:
         return [part.get("cut", [part["last"]]) for part in parts[:-1]]
 
     def compile_order(self, order, cluster, costs):
-        """With the plan's actions, or as many in flight as it has."""
+        """Compiles with the plan's actions, or with its number of micro-batches in
+        flight."""
         pipeline = (f"cuts = {json.dumps(self.get_cuts(order, cluster, costs))}, "
                     f"chunks = {ORDERS[order]}, order = ")
         self.write(order, pipeline + order, cluster)
@@ -150,7 +151,7 @@ class Bench:
         return self.compile(order, f"{pipeline}{order}, in_flight = {counts}", cluster)
 
     def plan(self, program, costs):
-        """What the planner makes of a job, by its plan."""
+        """Returns the planner's plan for a job."""
         folder = self.folder.work
         (folder / "costs.json").write_text(json.dumps(costs))
         subprocess.run([self.options.hftac, folder / f"{program}.hfta",
@@ -160,7 +161,7 @@ class Bench:
         return json.loads((folder / "plan.json").read_text())
 
     def measure(self, command, cluster, where):
-        """Times each order, and prints it beside the plan's."""
+        """Times each order, and prints the result next to the plan's."""
         options = self.options
         layers = Runs(self.compile("layers", "replicas = [2]", cluster, "--cuts=all"))
         layers.add(command, options)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""What it is worth that ranks add up gradients while they compute, and what two ranks
-are worth.
+"""Measures the benefit of ranks adding up gradients while they compute, and of having two
+ranks.
 
     bench/ranks.py [--hftac build/bin/hftac] [--rounds 5] [--steps 4]
 
-Two hosts, which are network namespaces of this machine, with as little bandwidth
-between them that gradients take as long to add up as backward takes: a step with
-`overlap` beside one without. Then, on this machine, two ranks of one thread beside one
-rank of two. Needs root, iproute2, Open MPI and Python's standard library; times are the
-best of interleaved runs."""
+First, two hosts, which are network namespaces of this machine, with so little bandwidth
+between them that adding up gradients takes as long as backward: a step with `overlap` is
+compared with one without. Then, on this machine, two ranks of one thread are compared
+with one rank of two. Needs root, iproute2, Open MPI and Python's standard library; times
+are the best of interleaved runs."""
 
 import argparse
 import os

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Steps that compute again what doesn't fit, beside steps that keep it all: what less
-memory for activations costs, with nothing but memory to lie in.
+"""Compares steps that recompute activations that don't fit into memory with steps that
+keep them all: this is the price of less memory for activations, if nothing can be
+spilled.
 
     bench/recompute.py [--hftac build/bin/hftac] [--job FILE.hfta] [--parts 2,3]
                        [--threads 1] [--rounds 3] [--steps 10] [--plan-only]
 
-The job is 48 convolutions one after the other, or that of a file, whose clause 'memory' is
-replaced. Activations are the bytes that a step keeps from forward to backward where all
-fits. For each part the budget is what that step needs less so much that an N-th of them is
-left; where no plan fits into it, the least into which one does. Printed are what forwards
-then keep, and the step beside that which keeps all, as planned and as measured: ratios of
+The job is 48 convolutions, one after another, or that of a file, whose clause 'memory' is
+replaced. Activations are the bytes that a step keeps from forward to backward if
+everything fits. For each part N, the budget is the memory of that step, reduced so far
+that an N-th of the activations' bytes is left; if no plan fits into that, the budget is
+the least into which one does. Prints the bytes that forwards then keep, and the time of
+the step relative to the step that keeps everything, as planned and as measured: ratios of
 the best of interleaved runs. Needs only Python's standard library."""
 
 import argparse
@@ -43,7 +45,7 @@ def write_chain(folder):
 
 
 def compile_job(options, job, budget, *flags):
-    """What hftac prints, and whether there is a plan."""
+    """Returns hftac's result: its output, and whether there is a plan."""
     result = subprocess.run(
         [options.hftac, job, f"--memory=device = {budget}, spill = none, "
          f"threads = {options.threads}", *flags],
@@ -54,9 +56,9 @@ def compile_job(options, job, budget, *flags):
 
 
 def plan(options, job, budget):
-    """Of a job's plan: the bytes of the program, the bytes that forwards keep, and the
-    seconds of a step. Of a budget into which none fits, the plan of the least that has
-    one."""
+    """Returns for a job's plan: the bytes of the program, the bytes that forwards keep,
+    and the seconds of a step. If no plan fits into the budget, the plan is the one for
+    the least budget that has one."""
     result = compile_job(options, job, budget, "--plan")
     if result.returncode:
         least = re.search(r"one does into (\d+)", result.stderr)
@@ -79,7 +81,7 @@ def bench(options, binary):
 
 
 def measure(options, folder, job, budgets):
-    """The least seconds of a step within each budget."""
+    """Returns the least seconds of a step within each budget."""
     binaries = []
     for number, budget in enumerate(budgets):
         binaries.append(folder / f"within-{number}")

@@ -1,9 +1,9 @@
 //===- slow_device.c - A CPU whose uploads take longer --------------------===//
 //
-// For bench/upload.py: a table of devices in place of the runtime's, `cpu` and
-// `slow:N`, a CPU on which each copy of a queue other than 0 begins N times 10
-// microseconds late. Nothing is computed in that time, as while a device copies
-// by itself. Link with -Wl,--wrap=memcpy.
+// For bench/upload.py: a table of devices that replaces the runtime's. It has
+// `cpu` and `slow:N`, a CPU on which each copy of a queue other than 0 begins N
+// times 10 microseconds late. Nothing is computed in that time, as when a
+// device does the copy. Link with -Wl,--wrap=memcpy.
 //===----------------------------------------------------------------------===//
 
 #include "hfta/device.h"
@@ -15,9 +15,10 @@
 
 enum { PLACES = 64 };
 
-/// Where copies go that are to be late: fewer fields and instances than this.
+/// The destinations of the copies that are to be late. There are fewer fields
+/// times instances than PLACES.
 static _Atomic(void *) places[PLACES];
-static _Atomic long delay; // ns
+static _Atomic long delay; // in nanoseconds
 
 static bool is_late(const void *to) {
   for (int i = 0; i < PLACES && places[i]; ++i)
@@ -59,7 +60,7 @@ static hfta_status slow_open(const hfta_device_options *options,
   hfta_status status = hfta_device_cpu.open(&own, out, error);
   if (status != HFTA_OK)
     return status;
-  // But for copies it is the CPU.
+  // Except for copies it behaves like the CPU.
   slow = hfta_device_cpu;
   slow.kind = "slow";
   slow.open = slow_open;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Steps that spill beside steps that have all memory, with a store that is throttled to
-some part of what computing takes.
+"""Compares steps that spill with steps that have all memory, with a store that is
+throttled relative to the computing time.
 
     bench/spill.py [--hftac build/bin/hftac] [--networks mlp,deep,cnn] [--part 4]
                    [--ratios 2,1.3,1] [--recompute none] [--threads 1] [--rounds 3]
@@ -8,15 +8,16 @@ some part of what computing takes.
     bench/spill.py --copies 64:8 [--hftac build/bin/hftac] [--threads 1] [--rounds 3]
                    [--steps 50]
 
-For each network and each ratio of what the spilled step computes to the time that the store
-needs for what it moves: how much longer the step is within a budget, an N-th part of the memory
-that all needs, planned by what its program has measured with the store; how much longer
-still if nothing is computed meanwhile; and what the plan has predicted. Then what a step
-reads and writes with one micro-batch and with eight: parameters move as often. Within a
-budget, a program recomputes what its plan chose (--recompute auto), or nothing (none). With
---copies, how much longer a step of so many copies of examples/fashion is in the memory of
-the second number, on the disk as it is. Ratios are the median of those of
-neighbouring runs. Needs only Python's standard library."""
+For each network and each ratio of the spilled step's computing time to the time of its
+transfers, prints: how much longer the step is within a budget, which is an N-th part of
+the memory that the full step needs, with a plan based on measurements with the store; how
+much longer still if nothing is computed during transfers; and what the plan has
+predicted. Then the bytes that a step reads and writes with one micro-batch and with
+eight: parameters move equally often in both. Within a budget, a program recomputes what
+its plan chose (--recompute auto), or nothing (none). With --copies, prints how much
+longer a step of that many copies of examples/fashion is in the memory of the second
+number of copies, with the disk as it is. Ratios are the medians over neighbouring runs.
+Needs only Python's standard library."""
 
 import argparse
 import json
@@ -29,7 +30,7 @@ import subprocess
 import sys
 import tempfile
 
-FAST = 2e9  # bytes a second of a store that hardly keeps a step waiting
+FAST = 2e9  # bytes per second of a store that hardly keeps a step waiting
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -49,7 +50,7 @@ def make_convolutions(count, channels):
                       f"  return output = linear(flatten(a{count - 1}), 10)"])
 
 
-# Each network's shape of an image, layers and batch.
+# The shape of an image, the layers and the batch of each network.
 NETWORKS = {
     "mlp": ("1, 8, 8", make_layers(12, 1024, "relu"), 512),
     "deep": ("1, 8, 8", make_layers(32, 512, "tanh"), 384),
@@ -98,14 +99,15 @@ def run_bench(options, binary, store, *flags):
 
 
 def bench(options, binary, store, *flags):
-    """Of a step: seconds, and bytes read and written."""
+    """Returns for a step: the seconds, and the bytes read and written."""
     measured = run_bench(options, binary, store, *flags)
     return [measured.get(key, 0) / measured["steps"]
             for key in ("seconds", "store_read_bytes", "store_written_bytes")]
 
 
 def predict(options, job, *flags):
-    """Of a step, by its plan: seconds of it and of computing, bytes read and written."""
+    """Returns the prediction of a step's plan: its seconds, the seconds of computing, and
+    the bytes read and written."""
     text = subprocess.run([options.hftac, job, "--plan", *flags], check=True, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
     return {row: float(re.search(rf"^  {row} +(\S+)", text, re.MULTILINE)[1])
@@ -113,8 +115,8 @@ def predict(options, job, *flags):
 
 
 def plan_by_costs(options, folder, job, limits, spilled, store):
-    """A program planned by what another one of the job has measured with the store,
-    and what its plan predicts."""
+    """Plans a program with the measurements that another program of the job has made with
+    the store. Returns the program and the prediction of its plan."""
     costs = folder / "costs.json"
     costs.write_text(json.dumps(run_bench(options, spilled, store, "--phases")))
     flags = [*limits, f"--costs={costs}"]
@@ -129,7 +131,7 @@ def get_peak(options, binary):
 
 
 def count_parameters(binary):
-    """Bytes of parameters and optimizer's state of a copy that a step moves."""
+    """Counts the bytes of a copy's parameters and optimizer state that a step moves."""
     info = json.loads(subprocess.run([binary, "info", "--json"], check=True,
                                      stdout=subprocess.PIPE).stdout)
     sizes = {index: segment["bytes"] for index, segment in enumerate(info["segments"])
@@ -151,8 +153,9 @@ def count_parameters(binary):
 
 
 def plan_at_ratio(options, folder, job, limits, spilled, ratio):
-    """A program and its plan, with the rate of a store that needs an N-th of the time that
-    the plan computes. Slower stores have plans that move less, so this is found in steps."""
+    """Returns a program and its plan, with the rate of a store whose transfers take an
+    N-th of the time that the plan computes. The plans for slower stores move less, so the
+    rate is found by iteration."""
     rate = FAST
     for _ in range(3):
         planned, plan = plan_by_costs(options, folder, job, limits, spilled,
@@ -162,9 +165,9 @@ def plan_at_ratio(options, folder, job, limits, spilled, ratio):
 
 
 def compare(options, free, spilled, store):
-    """Of steps with all memory, within the budget, and without overlap: the first's
-    seconds, the second's beside the first's and the third's beside the second's, each the
-    median of interleaved runs; and the second's best seconds."""
+    """Compares steps with all memory, within the budget, and without overlap. Returns the
+    seconds of the first, the ratios of the second to the first and of the third to the
+    second, each the median of interleaved runs; and the second's best seconds."""
     rounds = [[bench(options, free, None)[0], bench(options, spilled, store)[0],
                bench(options, spilled, store, "--no-overlap")[0]]
               for _ in range(options.rounds)]
@@ -205,7 +208,7 @@ def report(options, folder, name):
 
 
 def write_copies(folder, count):
-    """The example's job, with so many rates."""
+    """Writes the example's job with this many learning rates."""
     example = ROOT / "examples/fashion"
     shutil.copy(example / "cnn.onnx", folder)
     rates = ", ".join(f"{1e-4 * (copy + 1):.6g}" for copy in range(count))

@@ -1,5 +1,5 @@
-"""Runs of compiled programs that are timed one after the other. Needs only Python's
-standard library."""
+"""Runs compiled programs, one after another, and times them. Needs only
+Python's standard library."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ def bench(command, steps, *flags):
 
 
 def best(runs, rounds):
-    """The least seconds a step of each, in turn."""
+    """Returns the least seconds per step of each program; they run in turn."""
     seconds = {name: [] for name in runs}
     for _ in range(rounds):
         for name, run in runs.items():

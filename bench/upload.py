@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What a slow way to the device costs: steps of a job whose batches take half a
-step's time to come, beside steps whose batches come at the processor's speed.
+"""Measures the cost of slow transfers to the device: steps of a job whose batches take
+half a step's time to upload, compared with steps whose batches come at the processor's
+speed.
 
     bench/upload.py [--hftac build/bin/hftac] [--job examples/fashion/sweep.hfta]
                     [--threads 1] [--rounds 10]
@@ -19,11 +20,12 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INPUTS = ROOT / "test" / "Inputs"
 STEPS = 30
-UNIT = 1e-5  # seconds: what the device counts in
+UNIT = 1e-5  # seconds; the unit in which the device counts
 
 
 def link(hftac, job, folder):
-    """A program with the devices of slow_device.c; how many fields a batch has."""
+    """Links a program with the devices of slow_device.c; returns it and the number of
+    fields in a batch."""
     kernels, binary = folder / "kernels.o", folder / "program"
     subprocess.run([hftac, job, "--emit=obj", "-o", kernels], check=True)
     subprocess.run([os.environ.get("CC", "clang-22"), "-O1", "-I",
@@ -38,7 +40,7 @@ def link(hftac, job, folder):
 
 
 def time_step(binary, device, threads):
-    """Seconds."""
+    """Returns the seconds of a step."""
     output = subprocess.run([binary, "bench", "--json", f"--steps={STEPS}",
                              f"--threads={threads}", f"--device={device}"],
                             check=True, stdout=subprocess.PIPE).stdout

@@ -1,6 +1,6 @@
-# What `cmake --install` copies; the targets' own rules stand with them. The
-# tree works from any prefix: hftac finds the runtime in ../lib, and
-# find_package(Hfta) finds the rest relative to itself.
+# The files that `cmake --install` copies, except for targets, whose rules are
+# with the targets. The installed tree works from any prefix: hftac finds the
+# runtime in ../lib, and find_package(Hfta) finds everything relative to itself.
 
 include(CMakePackageConfigHelpers)
 
@@ -35,7 +35,8 @@ install(DIRECTORY examples/embed examples/fashion examples/ranks
   PATTERN "*.md" PATTERN "*.hfta" PATTERN "*.onnx" PATTERN "*.py"
   PATTERN "*.c" PATTERN "CMakeLists.txt"
   PATTERN "__pycache__" EXCLUDE)
-# The pages of the dialect and passes, if `mlir-doc` has made them.
+# The reference pages of the dialect and the passes, if `mlir-doc` has made
+# them.
 foreach(page Dialect Transforms Conversion Driver)
   install(FILES ${PROJECT_BINARY_DIR}/docs/Hfta${page}.md
     DESTINATION share/doc/hfta/docs OPTIONAL)

@@ -1,7 +1,8 @@
-# Labels: `quick` is what `scripts/test --quick` runs, `full` the rest. Tests that
-# don't say RUN_SERIAL run side by side, one a core.
+# Labels: `quick` tests are run by `scripts/test --quick`, the others are
+# `full`. Tests without RUN_SERIAL run side by side, one per core.
 
-# Seconds after which a test has failed: many times what it takes on two cores.
+# The seconds after which a test has failed: many times what it takes on two
+# cores.
 set(HFTA_TEST_TIMEOUT 300)
 set(HFTA_SUITE_TIMEOUT 3600)
 set(HFTA_LONG_SUITE_TIMEOUT 7200)
@@ -13,14 +14,14 @@ endif()
 
 include(GoogleTest)
 
-# One test: its name, and the command.
+# Adds one test, with its name and command.
 function(hfta_add_unit_test name)
   add_test(NAME ${name} COMMAND ${ARGN})
   set_tests_properties(${name} PROPERTIES
     LABELS quick TIMEOUT ${HFTA_TEST_TIMEOUT})
 endfunction()
 
-# The tests of a GoogleTest binary, a process each.
+# Adds the tests of a GoogleTest binary, each as a process of its own.
 function(hfta_discover_tests target)
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS quick TIMEOUT ${HFTA_TEST_TIMEOUT})

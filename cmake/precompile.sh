@@ -1,10 +1,11 @@
 #!/bin/sh
-# Compiles a precompiled header, and writes beside it, in FILE.sum, what a compiler
-# cache should take for its contents: a checksum of all headers. FILE itself holds
-# paths of this folder, so that it must not come out of a cache, and clones of the
-# repository could not share what is compiled with it. Called by CMake as
+# Compiles a precompiled header, and writes a checksum of all headers to
+# FILE.sum next to it, which a compiler cache should take for its contents. FILE
+# itself holds paths of this folder: so it must not come from a cache, and if
+# the cache compared its contents, clones of the repository could not share the
+# results that were compiled with it. CMake calls it as
 #
-#     precompile.sh COMPILER ARGUMENT... -MF DEPENDENCIES ... -o FILE ...
+#    precompile.sh COMPILER ARGUMENT... -MF DEPENDENCIES ... -o FILE ...
 set -eu
 "$@"
 
@@ -18,7 +19,8 @@ for argument in "$@"; do
 done
 case $file in
   *.pch)
-    # A rule of make: the file, a colon, and all that it was made of.
+    # The file is a rule of make: the output, a colon, and all files that it
+    # depends on.
     sed -e '1s/^[^:]*://' -e 's/\\$//' "$dependencies" | xargs cat |
       sha256sum >"$file.sum"
     ;;

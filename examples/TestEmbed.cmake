@@ -1,5 +1,5 @@
-# Installs Hfta, moves the installed tree, then builds and runs the embed example
-# against it. In: BUILD, SOURCE, WORK, GENERATOR, COMPILER.
+# Installs Hfta, moves the installed tree, then builds and runs the embed
+# example with it. In: BUILD, SOURCE, WORK, GENERATOR, COMPILER.
 
 include(${CMAKE_CURRENT_LIST_DIR}/TestRun.cmake)
 
@@ -34,7 +34,7 @@ if(NOT EXISTS ${WORK}/checkpoints/step-00000600/copy-0002.safetensors)
   message(FATAL_ERROR "no checkpoint in ${WORK}/checkpoints")
 endif()
 
-# Nothing changed: nothing is compiled again.
+# Nothing has changed, so nothing must be compiled again.
 run(${CMAKE_COMMAND} --build build)
 if(output MATCHES "hftac")
   message(FATAL_ERROR "compiled again without need\n${output}")

@@ -1,4 +1,4 @@
-# Builds the program of the ranks example against an installed tree, with CMake and
+# Builds the program of the ranks example with an installed tree, with CMake and
 # without, and runs it on each number of ranks. In: INSTALLED, WORK, GENERATOR,
 # COMPILER.
 
@@ -6,7 +6,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/TestRun.cmake)
 
 find_program(mpicc mpicc)
 find_program(mpirun mpirun)
-# Debian's openmpi-bin has mpicc, but not what it compiles with.
+# Debian's openmpi-bin has mpicc, but not the headers that it needs.
 if(mpicc)
   execute_process(COMMAND ${mpicc} --showme:incdirs
     OUTPUT_VARIABLE folders OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -20,14 +20,14 @@ endif()
 
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
-# For mpirun's own files: sockets, whose paths must be short.
+# A folder for mpirun's own files: sockets, whose paths must be short.
 run(mktemp -d)
 string(STRIP "${output}" temporary)
 set(ENV{TMPDIR} ${temporary})
 set(ENV{OMPI_MCA_rmaps_base_oversubscribe} 1)
 set(ENV{OMPI_ALLOW_RUN_AS_ROOT} 1)
 set(ENV{OMPI_ALLOW_RUN_AS_ROOT_CONFIRM} 1)
-# What mpicc compiles with.
+# The compiler that mpicc calls.
 set(ENV{OMPI_CC} ${COMPILER})
 set(ENV{PATH} "${INSTALLED}/bin:$ENV{PATH}")
 
@@ -58,7 +58,7 @@ foreach(ranks 1 2 3 4)
   endforeach()
 endforeach()
 
-# The commands that do without CMake, as they stand there.
+# The commands of the README that build without CMake, taken literally.
 file(STRINGS ${source}/README.md commands REGEX "^(hftac|mpicc) ")
 list(LENGTH commands count)
 if(NOT count EQUAL 2)

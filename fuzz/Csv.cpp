@@ -1,7 +1,7 @@
 //===- Csv.cpp - Bytes as a csv file --------------------------------------===//
 //
-// Read as every element type, one or three numbers a sample from the first or
-// second field on.
+// The file is read as every element type, with one or three numbers per sample,
+// from the first or second field on.
 //===----------------------------------------------------------------------===//
 
 #include "Files.h"

@@ -8,15 +8,15 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Whatever file the runtime maps from now on has these bytes, in an allocation
-/// of just their size, so that a read beyond the end is seen. Borrowed.
+/// Sets the bytes of any file that the runtime maps from now on. They are in an
+/// allocation of exactly this size, so that a read beyond the end is detected.
+/// Borrowed.
 void setInput(const uint8_t *data, size_t size);
 
-/// Opens a source as the request says and copies all its samples.
+/// Opens a source as the request says, and copies all its samples.
 void readSamples(const hfta_data_request &request);
 
-/// The same with type and shape from the file's header, which is looked at
-/// first.
+/// Reads the type and shape from the file's header first, then all samples.
 void probeAndReadSamples(hfta_data_format format);
 
 #endif // HFTA_FUZZ_FILES_H

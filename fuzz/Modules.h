@@ -10,8 +10,8 @@
 
 namespace mlir::hfta {
 
-/// A context for one input: what is uniqued in it goes with it. Messages are
-/// made and thrown away.
+/// Makes a context for one input, so that everything uniqued in it is freed
+/// with it. Messages are made and discarded.
 std::unique_ptr<MLIRContext> makeFuzzContext();
 
 /// Exports, folds and fuses the module's models, as phase `fused` does.

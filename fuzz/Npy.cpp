@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   hfta_npy npy;
   if (hfta_npy_open("input", &npy, &error) != HFTA_OK)
     return 0;
-  // All elements are there.
+  // Read all elements, to check that they are there.
   auto *begin = static_cast<const char *>(npy.data);
   std::vector<char>(begin, begin + npy.header.data_bytes);
   hfta_npy_close(&npy);

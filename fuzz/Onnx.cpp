@@ -1,6 +1,6 @@
 //===- Onnx.cpp - Bytes as an ONNX model ----------------------------------===//
 //
-// Imported twice, for inference and for training, and fused.
+// The model is imported twice, for inference and for training, and fused.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Job.h"
@@ -12,10 +12,10 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// No folder of this name: external data is never found.
+/// There is no folder of this name, so external data is never found.
 static constexpr llvm::StringLiteral kPath = "/no/such/folder/model.onnx";
 
-/// Gives every axis that the file leaves open a size.
+/// Gives a size to every axis that the file leaves open.
 static OnnxImportOptions makeOptions(const OnnxFile &file, bool training) {
   OnnxImportOptions options;
   options.training = training;

@@ -1,7 +1,7 @@
 //===- OnnxMutator.cpp - Mutations that keep a model a model --------------===//
 //
-// Bytes changed at random are seldom a protobuf message: most mutations change
-// fields of the parsed one instead.
+// Random changes of bytes seldom give a protobuf message, so most mutations
+// change fields of the parsed message instead.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Import/Onnx/Import.h"
@@ -35,7 +35,8 @@ private:
   int64_t makeInteger(uint64_t old);
   float makeFloat();
   std::string makeString(const FieldDescriptor *field, std::string old);
-  /// A copy of one of the model's messages; null if none is found.
+  /// Returns a copy of one of the model's messages of this kind; null if there
+  /// is none.
   std::unique_ptr<Message> copyAny(const google::protobuf::Descriptor *kind);
   void mutateSingular(Message &message, const FieldDescriptor *field);
   void mutateRepeated(Message &message, const FieldDescriptor *field);
@@ -143,7 +144,7 @@ void ModelMutator::mutateSingular(Message &message,
         &message, field,
         makeString(field, reflection->GetString(message, field)));
   case FieldDescriptor::CPPTYPE_MESSAGE: {
-    // A copy, for the other may be inside of what it replaces.
+    // Copy it, as the other message may be inside the one that it replaces.
     std::unique_ptr<Message> copy = copyAny(field->message_type());
     Message *inner = reflection->MutableMessage(&message, field);
     if (copy)
@@ -206,7 +207,7 @@ void ModelMutator::mutate() {
   const auto *descriptor = message.GetDescriptor();
   std::vector<const FieldDescriptor *> fields;
   message.GetReflection()->ListFields(message, &fields);
-  // Mostly what is there, now and then what isn't.
+  // Mostly choose fields that are set, and sometimes one that isn't.
   const FieldDescriptor *field =
       !fields.empty() && pick(4) != 0
           ? fields[pick(fields.size())]

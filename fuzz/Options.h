@@ -1,13 +1,13 @@
 //===- Options.h - The sanitizers' options for fuzz targets -----*- C++ -*-===//
 //
-// Included once by every target.
+// Every fuzz target includes this once.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_FUZZ_OPTIONS_H
 #define HFTA_FUZZ_OPTIONS_H
 
-// LLVM's libraries are built without sanitizers: their allocators would be
-// mistrusted.
+// LLVM's libraries are built without sanitizers, so their allocators'
+// annotations would lead to false reports.
 extern "C" const char *__asan_default_options() {
   return "allow_user_poisoning=0";
 }

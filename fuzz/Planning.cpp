@@ -1,8 +1,8 @@
-//===- Planning.cpp - Bytes as what the planner reads ---------------------===//
+//===- Planning.cpp - Bytes as the planner's input files ------------------===//
 //
-// A plan, which is written, printed and read again; a profile; measured costs;
-// several models, which are simulated if they are small; an order of each of a
-// few shapes.
+// The inputs are a plan, which is written, printed and read again; a profile;
+// measured costs; several models, which are simulated if they are small; and an
+// order for each of a few shapes.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Planning/MeasuredCosts.h"

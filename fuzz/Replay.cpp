@@ -1,8 +1,8 @@
 //===- Replay.cpp - Runs a fuzz target on files ---------------------------===//
 //
-// In place of libFuzzer's main: `replay-NAME FOLDER...` gives the target every
-// file of the folders, each for ten seconds at most, and all of them two
-// gigabytes at most. What it was given last is what it printed last.
+// It replaces libFuzzer's main: `replay-NAME FOLDER...` runs the target on
+// every file of the folders, with a limit of ten seconds for each and two
+// gigabytes for all. The last file that it prints is the one that it ran last.
 //===----------------------------------------------------------------------===//
 
 #include <algorithm>
@@ -21,7 +21,7 @@ static constexpr long kMostKilobytes = 2 << 20;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/// In order, so that runs are alike.
+/// Sorted, so that all runs are alike.
 static std::vector<std::filesystem::path> listFiles(const char *folder) {
   std::error_code error;
   std::filesystem::directory_iterator entries(folder, error);
@@ -37,7 +37,8 @@ static std::vector<std::filesystem::path> listFiles(const char *folder) {
 static void replay(const std::filesystem::path &path) {
   std::ifstream file(path, std::ios::binary);
   std::vector<char> read{std::istreambuf_iterator<char>(file), {}};
-  // Just its bytes, so that a sanitizer sees a read beyond the end.
+  // An allocation of exactly these bytes, so that a sanitizer detects a read
+  // beyond the end.
   std::vector<uint8_t> bytes(read.begin(), read.end());
   puts(path.c_str());
   fflush(stdout);

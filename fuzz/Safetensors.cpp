@@ -26,7 +26,7 @@ static void readTensors() {
   hfta_safetensors_close(file);
 }
 
-/// An instance of two copies that load what checkpoints hold.
+/// Makes an instance of two copies, which load the contents of checkpoints.
 static hfta_instance *makeInstance() {
   fake_options program = {};
   program.copies = 2;

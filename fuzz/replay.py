@@ -1,4 +1,5 @@
-"""Runs a fuzz target on its seeds and on what fuzzing has found, without fuzzing.
+"""Runs a fuzz target on its seeds and on the inputs that fuzzing has found, without
+fuzzing.
 
     replay.py --binary build/bin/replay-onnx --name onnx --work FOLDER
 """

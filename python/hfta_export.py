@@ -3,11 +3,11 @@
     import hfta_export
     hfta_export.export(model, (sample,), "model.onnx")
 
-ONNX doesn't tell parameters from buffers, and PyTorch's exporters optimize for
-inference: they fold, merge and rename what a training needs as it is. `export`
-keeps the module as it is and notes in the file, in the metadata entry
-`hfta.parameters`, which tensors are trained. `mark` writes that entry into a
-file that was exported in another way. See docs/exporting.md.
+ONNX doesn't distinguish parameters from buffers, and PyTorch's exporters
+optimize for inference: they fold, merge and rename tensors that a training
+needs unchanged. `export` keeps the module as it is and records in the file, in
+the metadata entry `hfta.parameters`, which tensors are trained. `mark` writes
+that entry into a file that was exported in another way. See docs/exporting.md.
 
 Needs torch and onnx; PyTorch's newer exporter needs onnxscript, too.
 """
@@ -23,20 +23,22 @@ from onnx import numpy_helper
 
 PARAMETERS_KEY = "hfta.parameters"
 
-# Of the operator sets that both exporters write; LayerNormalization is of 17.
+# One of the operator sets that both exporters write; LayerNormalization needs
+# 17.
 OPSET = 18
 
-# A file of protobuf holds no more; tensors then lie in a file beside it.
+# A protobuf file can't hold more; larger tensors go into a file next to it.
 MOST_BYTES_IN_FILE = 2**31 - 2**24
 
 
 def export(model, args, path, *, dynamo=True, **options):
-    """Exports a module for training and returns the names of what is trained.
+    """Exports a module for training and returns the names of the trained
+    tensors.
 
     `args` and `options` are those of `torch.onnx.export`; `dynamo` chooses the
     newer exporter or the one of TorchScript. Parameters that require gradients
     are trained. The module is exported in training mode, whatever mode it is
-    in, and stays as it was.
+    in, and is left as it was.
     """
     chosen = {"training", "do_constant_folding", "optimize", "export_params",
               "keep_initializers_as_inputs", "f"} & set(options)
@@ -52,11 +54,12 @@ def export(model, args, path, *, dynamo=True, **options):
 
 
 def mark(model, path):
-    """Writes the names of what is trained into an exported file.
+    """Writes the names of the trained tensors into an exported file.
 
-    For files that `export` didn't make. What the exporter renamed is found by
-    its values, transposed or reshaped; a warning names parameters that the file
-    lacks, and those that it holds several times. Returns the names.
+    This is for files that `export` didn't make. Tensors that the exporter
+    renamed are found by their values, transposed or reshaped; a warning names
+    parameters that the file lacks, and those that it holds several times.
+    Returns the names.
     """
     content = onnx.load(path, load_external_data=False)
     names = find_trained(model, content, os.path.dirname(path))
@@ -70,7 +73,8 @@ def mark(model, path):
 
 
 def find_trained(model, content, folder=""):
-    """The initializers of an onnx.ModelProto that hold trained parameters."""
+    """Returns the initializers of an onnx.ModelProto that hold trained
+    parameters."""
     parameters = dict(model.named_parameters(remove_duplicate=False))
     others = dict(model.named_buffers(remove_duplicate=False))
     initializers = {tensor.name: tensor
@@ -100,10 +104,12 @@ _FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE,
 
 
 def _find_by_values(parameters, found, values):
-    """The parameter that an initializer of an unknown name holds, or None.
+    """Returns the parameter that an initializer of an unknown name holds, or
+    None.
 
-    One that the file lacks comes first. Another one is only found again if it
-    can't be mistaken: tensors of zeros or ones look all alike.
+    A parameter that wasn't found yet is preferred. One that was found is
+    returned again only if it can't be mistaken for another: all tensors of
+    zeros or of ones look alike.
     """
     for is_missing in (True, False):
         for parameter in parameters:
@@ -147,8 +153,9 @@ def _warn(parameters, found):
 
 @contextlib.contextmanager
 def _training_mode(model):
-    """Training mode for the length of an export, which may run the module:
-    what that changes is put back. Gives the module's tensors as they were."""
+    """Sets training mode for the duration of an export, which may run the
+    module; any state that this changes is restored. Yields the module's
+    tensors as they were."""
     modes = {module: module.training for module in model.modules()}
     state = {name: tensor.detach().clone()
              for name, tensor in model.named_buffers(remove_duplicate=False)}
@@ -165,9 +172,9 @@ def _training_mode(model):
 
 
 def _export_program(model, args, path, options):
-    """PyTorch's newer exporter. Its optimizer folds constants, but also merges
-    equal initializers and computes with them: while it runs, parameters and
-    buffers are inputs, which it leaves alone."""
+    """Runs PyTorch's newer exporter. Its optimizer folds constants, but also
+    merges equal initializers and computes with them. While it runs, parameters
+    and buffers are made inputs, which it leaves unchanged."""
     options.setdefault("external_data", _count_bytes(model) > MOST_BYTES_IN_FILE)
     external_data = options.pop("external_data")
     program = torch.onnx.export(model, args, dynamo=True, optimize=False,
@@ -191,8 +198,8 @@ def _export_program(model, args, path, options):
 
 
 def _export_script(model, args, path, options, state):
-    """The exporter of TorchScript. It runs the module before it looks at its
-    running means and variances: the file gets them as they were."""
+    """Runs the exporter of TorchScript. It runs the module before it reads its
+    running means and variances, so the file gets them as they were before."""
     torch.onnx.export(model, args, path, dynamo=False, export_params=True,
                       training=torch.onnx.TrainingMode.TRAINING,
                       do_constant_folding=False,
@@ -211,6 +218,6 @@ def _count_bytes(model):
 
 
 def _save(content, path):
-    """Replaces the file; tensors beside it stay where they are."""
+    """Replaces the file; tensors in files next to it stay where they are."""
     onnx.save_model(content, f"{path}.part")
     os.replace(f"{path}.part", path)

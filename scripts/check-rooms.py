@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Includes go one way between the rooms of docs/architecture.md.
+"""Checks that includes go only one way between the rooms of docs/architecture.md.
 
 usage: scripts/check-rooms.py [ROOT]
 
-Under the heading "Rooms" each row of the table is a folder and its rooms in order;
-a file of a room includes private headers of its own room and of those before it
-(and of none that the row doesn't name). All of a folder's files lie in rooms.
+In the table under the heading "Rooms", each row is a folder and its rooms in order. A
+file in a room may include private headers of its own room and of those before it (and of
+no room that the row doesn't name). All files of a folder belong to rooms.
 """
 
 import pathlib

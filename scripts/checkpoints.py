@@ -1,13 +1,13 @@
-"""Reads checkpoints, and says how two of them differ. Needs only Python's standard
-library."""
+"""Reads checkpoints and reports how two of them differ. Needs only Python's
+standard library."""
 
 import array
 import json
 import sys
 
-# Type of a tensor to bytes an element and, of the element as a whole number, the
-# bits of the exponent and those below it. A NaN has all of the former and some of
-# the latter.
+# Maps a type to the bytes of an element and, for the element as a whole
+# number, the bits of the exponent and those below it. A NaN has all of the
+# former and some of the latter.
 FLOATS = {"F64": (8, 0x7FF << 52, (1 << 52) - 1),
           "F32": (4, 0xFF << 23, (1 << 23) - 1),
           "F16": (2, 0x1F << 10, (1 << 10) - 1),
@@ -17,7 +17,8 @@ ARRAYS = {"F64": "d", "F32": "f"}
 
 
 class Checkpoint:
-    """One copy's file: `tensors`, name to type, shape and bytes, and `metadata`."""
+    """One copy's file: `tensors` maps a name to type, shape and bytes;
+    `metadata` too."""
 
     def __init__(self, path):
         data = path.read_bytes()
@@ -32,7 +33,7 @@ class Checkpoint:
 
 
 def elements_that_differ(dtype, mine, theirs):
-    """Their positions; those that are NaN on both sides are equal."""
+    """Returns positions of differing elements; two NaNs count as equal."""
     size, exponent, fraction = FLOATS.get(dtype, (1, None, None))
 
     def is_nan(number):
@@ -51,7 +52,7 @@ def elements_that_differ(dtype, mine, theirs):
 
 
 def compare_tensor(before, after):
-    """What differs, or None."""
+    """Describes the difference of two tensors, or returns None."""
     if before == after:
         return None
     for what, mine, theirs in zip(("type", "shape"), before, after):
@@ -68,7 +69,7 @@ def compare_tensor(before, after):
 
 
 def differences(before, after, compare):
-    """One line each, of two dictionaries."""
+    """Returns a line for each difference of two dictionaries."""
     for name in sorted(before.keys() | after.keys()):
         if name not in after:
             yield f"{name}: gone"
@@ -88,8 +89,8 @@ def numbers_of(dtype, data):
 
 
 def relative_difference(before, after):
-    """The largest difference of two tensors' elements, beside the largest of the
-    first one's; None where that has no meaning."""
+    """Returns the largest difference of two tensors' elements, relative to the
+    largest element of the first one; None if that has no meaning."""
     (dtype, _, mine), (_, _, theirs) = before, after
     if before[:2] != after[:2] or dtype not in ARRAYS or len(mine) != len(theirs):
         return None

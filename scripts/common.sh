@@ -1,19 +1,19 @@
 # shellcheck shell=bash
-# What the scripts in this folder share; sourced, not run.
+# Common parts of the scripts in this folder; sourced, not run.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 llvm=/usr/lib/llvm-22
 
-# One line a step.
+# Prints a line that announces a step.
 say() { printf '==> %s\n' "$*"; }
 
-# A message and exit status 1.
+# Prints a message and exits with status 1.
 die() {
   printf '%s: %s\n' "$(basename "$0")" "$*" >&2
   exit 1
 }
 
-# The same for a wrong command line, with exit status 2.
+# Prints a message about a wrong command line and exits with status 2.
 usage_error() {
   printf '%s: %s; see --help\n' "$(basename "$0")" "$*" >&2
   exit 2

@@ -2,11 +2,11 @@
 """Fits the polynomials of lib/Conversion/LowerKernels/Math: SingleFunctions.cpp and
 DoubleFunctions.cpp.
 
-Of f32 each is about the one whose largest weighted error is least (Lawson's reweighted
-least squares); of f64 it has the function's values at Chebyshev's points, by numbers of
-160 bits. The first kind's coefficients are rounded one after the other, the lowest
-first, and the others fitted again. Needs mpmath and numpy. Prints coefficients, the highest first, and the
-error."""
+For f32, each is close to the polynomial with the least maximal weighted error (Lawson's
+reweighted least squares); for f64, it interpolates the function at Chebyshev's points,
+with numbers of 160 bits. For f32, the coefficients are rounded one after another, the
+lowest first, and the remaining ones fitted again each time. Needs mpmath and numpy.
+Prints the coefficients, the highest first, and the error."""
 
 import mpmath as mp
 import numpy
@@ -15,7 +15,8 @@ mp.mp.prec = 160
 
 
 def solve(points, values, weights, powers):
-    """Coefficients of points**power so that the largest weights * error is small."""
+    """Returns coefficients of points**power such that the largest weights * error is
+    small."""
     basis = weights[:, None] * points[:, None] ** numpy.array(powers)
     importance = numpy.ones(len(points))
     best, least = None, numpy.inf
@@ -55,7 +56,7 @@ def fit(name, function, weight, low, high, powers, kind=numpy.float32):
 
 
 def find_points(low, high, count):
-    """Chebyshev's."""
+    """Returns Chebyshev's points."""
     return [(low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * (2 * i + 1) / (2 * count))
             for i in range(count)]
 
@@ -71,7 +72,7 @@ def fit_double(name, function, weight, low, high, powers):
 
 
 def ratio(series, limit):
-    """A function that is 0/0 at 0."""
+    """Returns a function that is 0/0 at 0, given by its series and its limit there."""
     return lambda x: limit if abs(x) < mp.mpf(10) ** -12 else series(x)
 
 
@@ -103,7 +104,7 @@ fit_double("exp", ratio(lambda r: (mp.expm1(r) - r) / r ** 2, mp.mpf(1) / 2),
 widest = (mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)
 fit_double("log", ratio(lambda z: (2 * mp.atanh(root(z)) / root(z) - 2) / z, mp.mpf(2) / 3),
            lambda z: z / 2, 0, widest ** 2, range(7))
-# The same = 2 s + s z (2/3 + z P(z))
+# This function again, for powers: 2 s + s z (2/3 + z P(z)).
 fit_double("log for powers",
            ratio(lambda z: ((2 * mp.atanh(root(z)) / root(z) - 2) / z - mp.mpf(2) / 3) / z,
                  mp.mpf(2) / 5),

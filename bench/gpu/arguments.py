@@ -1,11 +1,12 @@
-"""Types of arguments that the scripts of this folder share. Needs only Python's standard
-library."""
+"""Types of command-line arguments that the scripts of this folder share. Needs only
+Python's standard library."""
 
 import argparse
 
 
 def list_of(known, convert=str):
-    """A list with commas, of known values where there are such; '' is an empty one."""
+    """Returns a type for lists separated by commas, of known values if these are given;
+    '' is an empty list."""
     def parse(text):
         values = [convert(part) for part in text.split(",") if part]
         for value in values:

@@ -1,9 +1,9 @@
-"""Steps of the networks of peer_networks.py in JAX, by jit of one model after the other
-and by vmap. Needs JAX and PyTorch, which draws the parameters."""
+"""Steps of the networks of peer_networks.py in JAX: by jit, one model after another, and
+by vmap. Needs JAX and PyTorch, which draws the parameters."""
 
 import os
 
-# Memory comes and goes with what is measured, as PyTorch's in other processes.
+# Memory is allocated as needed and freed, as PyTorch does in the other processes.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 import jax  # noqa: E402
@@ -15,12 +15,12 @@ PRECISIONS = {"f32": "highest", "tf32": "tensorfloat32", "bf16": "default"}
 
 
 def widen(x):
-    """What sums and losses are computed in."""
+    """Converts to the type in which sums and losses are computed."""
     return x.astype(numpy.promote_types(x.dtype, numpy.float32))
 
 
 class JaxLayers:
-    """Of one model, as those of peer_layers.TorchLayers."""
+    """The layers of one model, with the interface of peer_layers.TorchLayers."""
 
     def __init__(self, values):
         self.values = iter(values)
@@ -86,7 +86,7 @@ class JaxLayers:
         def split(x):
             return x.reshape(*x.shape[:-1], heads, -1)
 
-        # Heads lie behind rows.
+        # The axis of the heads comes after the rows.
         mixed = jax.nn.dot_product_attention(split(query), split(key), split(value),
                                              bias=mask.astype(query.dtype))
         return mixed.reshape(query.shape)
@@ -100,7 +100,7 @@ class JaxLayers:
 
 
 def make_loss(task):
-    """The loss of one model's parameters."""
+    """Returns the function from one model's parameters to its loss."""
     narrow = numpy.bfloat16 if task.precision == "bf16" else numpy.float32
 
     def cast(values):
@@ -119,7 +119,7 @@ def to_jax(tensors):
 
 
 class JaxStep:
-    """One step of all copies."""
+    """A step of all copies."""
 
     def __init__(self, task, at_once):
         jax.config.update("jax_default_matmul_precision", PRECISIONS[task.precision])

@@ -1,6 +1,6 @@
-"""Layers of PyTorch for the networks of peer_networks.py: of one model, and of several
-models fused as HFTA does it (Wang et al., 2021), in grouped convolutions and products of
-many matrices. Needs PyTorch."""
+"""Layers of PyTorch for the networks of peer_networks.py: for one model, and for several
+models fused as HFTA does it (Wang et al., 2021), by grouped convolutions and batched
+matrix products. Needs PyTorch."""
 
 import dataclasses
 import math
@@ -12,13 +12,14 @@ from peer_networks import BYTE, CLASS, IMAGE
 
 
 class TorchLayers:
-    """Of one model, whose parameters are taken in the order of the calls."""
+    """The layers of one model, whose parameters are taken in the order of the calls."""
 
     def __init__(self, values, copies=1):
         self.values, self.copies = iter(values), copies
 
     def take(self, kind, shape, bound=None):  # pylint: disable=unused-argument
-        """A parameter of a shape that begins within a bound, or as a norm's scale."""
+        """Takes a parameter of this shape, which begins within a bound or as a norm's
+        scale."""
         return next(self.values)
 
     relu = staticmethod(functional.relu)
@@ -34,7 +35,7 @@ class TorchLayers:
 
     @staticmethod
     def input(x, filling):  # pylint: disable=unused-argument
-        """What a step reads of a field: made once, before all steps."""
+        """Prepares a step's input of a field; this is done once, before all steps."""
         return x
 
     def flatten(self, x):
@@ -91,7 +92,7 @@ class TorchLayers:
         return mixed.transpose(1, 2).reshape(query.shape)
 
     def loss(self, kind, output, label):
-        """The mean of one model."""
+        """Returns the mean loss of one model."""
         output = output.float() if output.dtype == torch.bfloat16 else output
         if kind == "binary_cross_entropy":
             return functional.binary_cross_entropy_with_logits(output, label)
@@ -99,12 +100,12 @@ class TorchLayers:
 
 
 class FusedLayers(TorchLayers):
-    """Of several models. Images are [batch, copies * channels, height, width], all else
-    is [copies, batch, ...]."""
+    """The layers of several fused models. Images are [batch, copies * channels, height,
+    width], all other values [copies, batch, ...]."""
 
     @staticmethod
     def fuse(kind, values):
-        """One parameter of those of all models."""
+        """Fuses one parameter of all models."""
         if kind in ("channels", "table"):
             return torch.cat(values)
         return torch.stack([value.T.contiguous() if kind == "matrix" else value
@@ -145,7 +146,7 @@ class FusedLayers(TorchLayers):
         return super().attention(query, key, value, heads, mask)
 
     def loss(self, kind, output, label):
-        """The sum of the models' means."""
+        """Returns the sum of the models' mean losses."""
         label = label.expand(self.copies, *label.shape)
         return self.copies * super().loss(kind, output, label)
 
@@ -154,7 +155,7 @@ class FusedLayers(TorchLayers):
 class Parameter:
     kind: str      # matrix, row, channels or table: how models' own are fused
     shape: tuple
-    bound: float   # of uniform values; None: ones
+    bound: float   # bound of uniform values; None: ones
 
     def draw(self, generator):
         if self.bound is None:
@@ -164,7 +165,7 @@ class Parameter:
 
 
 class Recorder(TorchLayers):
-    """Notes the parameters that a network takes."""
+    """Records the parameters that a network takes."""
 
     def __init__(self):
         super().__init__([])
@@ -176,7 +177,7 @@ class Recorder(TorchLayers):
 
 
 def parameters_of(network):
-    """In the order in which the network takes them."""
+    """Returns the parameters in the order in which the network takes them."""
     recorder = Recorder()
     network.apply(recorder, *(field.to("meta") for field in
                               make_fields(network, 2, torch.Generator())[0]))
@@ -193,7 +194,7 @@ def make_field(filling, shape, batch, generator):
 
 
 def make_fields(network, batch, generator):
-    """The inputs, and the label."""
+    """Returns the inputs and the label."""
     fields = [make_field(*field, batch, generator)
               for field in (*network.inputs, network.label)]
     return fields[:-1], fields[-1]

@@ -1,21 +1,21 @@
-"""The networks of bench/gpu/jobs, each written once for all ways in which peers.py
+"""The networks of bench/gpu/jobs, each written once for all the ways in which peers.py
 computes it: one model in PyTorch or JAX, or models fused as HFTA does it. A network is a
-function of layers, `o`, and of its inputs. Layers take their parameters in the order of
+function of the layers, `o`, and its inputs. Layers take their parameters in the order of
 the calls, which is that of the job's statements."""
 
 import dataclasses
 
-# What a field is filled with, of a batch and the shape of a sample: images, whose
-# channels lie side by side where models are fused, other real numbers, whole numbers of a
-# byte, and zeros for the numbers of classes.
+# How a field is filled, given a batch and the shape of a sample: images, whose channels
+# are side by side where models are fused; other real numbers; whole numbers of a byte;
+# and zeros for class numbers.
 IMAGE, REAL, BYTE, CLASS = "image", "real", "byte", "class"
 
 
 @dataclasses.dataclass
 class Network:
-    apply: object  # of layers and inputs
+    apply: object  # a function of layers and inputs
     batch: int
-    inputs: list   # of (filling, a sample's shape)
+    inputs: list   # pairs of (filling, a sample's shape)
     label: tuple
     loss: str = "cross_entropy"  # or binary_cross_entropy
 
@@ -57,14 +57,14 @@ def resnet(o, image):
 
 
 def dcgan(o, image):
-    """The discriminator."""
+    """The discriminator of DCGAN."""
     x = o.leaky_relu(o.conv(image, 64, 4, 2, 1))
     for channels in (128, 256, 512):
         x = o.leaky_relu(o.batch_norm(o.conv(x, channels, 4, 2, 1)))
     return o.flatten(o.conv(x, 1, 4))[..., 0]
 
 
-# Kernel, expanded and output channels, squeeze and excitation, h-swish, stride.
+# Kernel, expanded channels, output channels, squeeze-and-excitation, h-swish, stride.
 MOBILE_BLOCKS = [
     (3, 16, 16, False, False, 1), (3, 64, 24, False, False, 2),
     (3, 72, 24, False, False, 1), (5, 72, 40, True, False, 2),
@@ -93,7 +93,7 @@ def mobilenet(o, image):
 
 
 def encode(o, x, mask, layers, heads, wide, activate):
-    """Encoder layers of a Transformer, with norms behind the sums."""
+    """Encoder layers of a Transformer, with norms after the sums."""
     width = x.shape[-1]
     for _ in range(layers):
         query, key, value = (o.linear(x, width) for _ in range(3))

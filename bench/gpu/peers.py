@@ -1,24 +1,25 @@
 #!/usr/bin/env python3
-"""Steps of the networks of bench/gpu/jobs by PyTorch and JAX, on a machine with a GPU.
+"""Times steps of the networks of bench/gpu/jobs in PyTorch and JAX, on a machine with a
+GPU.
 
     bench/gpu/peers.py [--networks mlp,resnet] [--copies 1,8,25] [--precisions f32,tf32,bf16]
                        [--ways eager,compile,...] [--steps 20] [--batch N] [--device cuda]
 
-For each network and number of copies, in milliseconds a step of all copies, the best of
-three times as many steps. Ways are:
+Prints for each network and number of copies the milliseconds per step of all copies, the
+best of three runs of that many steps. The ways are:
 
-    eager          one model after the other
-    compile        the same by torch.compile
-    graph          the same by one CUDA graph
+    eager          one model after another
+    compile        one model after another, by torch.compile
+    graph          one model after another, by one CUDA graph
     vmap           all at once by torch.func.vmap
     hfta           all at once as HFTA fuses them: grouped convolutions, baddbmm
-    compile-graph  what torch.compile makes, by one CUDA graph
-    hfta-graph     what HFTA's way does, by one CUDA graph
-    jax            one model after the other by jax.jit
+    compile-graph  the code of torch.compile, by one CUDA graph
+    hfta-graph     HFTA's way, by one CUDA graph
+    jax            one model after another by jax.jit
     jax-vmap       all at once by jax.vmap and jax.jit
 
-What can't be done is told with its first line. The GPU's own copy bandwidth and product
-rates come first. Needs PyTorch, and JAX for its two ways."""
+For a way that fails, the first line of its error is printed. The GPU's own copy bandwidth
+and product rates come first. Needs PyTorch, and JAX for its two ways."""
 
 import argparse
 import gc
@@ -35,12 +36,12 @@ from peer_layers import FusedLayers, TorchLayers
 from peer_networks import NETWORKS
 
 ROUNDS, WARM_UP = 3, 5
-ROUND_SECONDS = 0.5  # of fewer steps than asked for, where these would take longer
+ROUND_SECONDS = 0.5  # the longest round; fewer steps are timed if these would take longer
 PRECISIONS = ("f32", "tf32", "bf16")
 
 
 class Task:
-    """Copies of a network with a batch, and how they are to compute."""
+    """Copies of a network with a batch, and the way in which they compute."""
 
     def __init__(self, name, copies, precision, device="cuda", batch=None):
         self.network, self.copies = NETWORKS[name], copies
@@ -57,7 +58,7 @@ class Task:
         torch.backends.cudnn.allow_tf32 = precision == "tf32"
 
     def loss(self, values, layers=TorchLayers, copies=1, inputs=None):
-        """One model's, or the sum of several fused ones'."""
+        """Returns one model's loss, or the sum of the losses of several fused ones."""
         with torch.autocast(self.device, torch.bfloat16,
                             enabled=self.precision == "bf16"):
             o = layers(values, copies)
@@ -74,7 +75,7 @@ def as_leaves(values):
 
 
 def make_step(task, losses):
-    """A step that trains by losses, of (loss, its leaves)."""
+    """Returns a step that trains by losses, given as pairs of (loss, its leaves)."""
     optimizers = [torch.optim.SGD(leaves, lr=1e-4, momentum=0.9, fused=True)
                   for _, leaves in losses]
 
@@ -123,7 +124,7 @@ def by_hfta(task):
 
 
 def captured(way):
-    """What a way's step does, by one CUDA graph."""
+    """Returns a way whose step is one CUDA graph."""
     def by_graph(task):
         step, synchronize = way(task)
         stream = torch.cuda.Stream()
@@ -149,7 +150,8 @@ def by_jax_vmap(task):
 
 
 def need_jax_on(device):
-    """JAX takes the best device that it knows, be it none of the wanted kind."""
+    """Fails unless JAX uses a device of the wanted kind: it takes the best one that it
+    knows."""
     import jax
     if device == "cuda" and jax.default_backend() != "gpu":
         raise RuntimeError(f"this JAX computes on '{jax.default_backend()}' alone")
@@ -162,7 +164,7 @@ JAX_WAYS = ("jax", "jax-vmap")
 
 
 def measure(step, steps, synchronize):
-    """Seconds a step."""
+    """Returns the seconds per step."""
     for _ in range(WARM_UP):
         step()
 
@@ -185,12 +187,13 @@ def release():
 
 
 def time_way(item, device="cuda"):
-    """Milliseconds a step of an item of `network`, `copies`, `precision` and `way`."""
+    """Returns the milliseconds per step of an item with `network`, `copies`, `precision`
+    and `way`."""
     try:
         place = device
         if item["way"] in JAX_WAYS:
             need_jax_on(device)
-            place = "cpu"  # of what PyTorch draws, which JAX then takes
+            place = "cpu"  # PyTorch draws the values there, and JAX takes them
         task = Task(item["network"], item["copies"], item["precision"], place,
                     item.get("batch"))
         step, synchronize = WAYS[item["way"]](task)
@@ -201,7 +204,8 @@ def time_way(item, device="cuda"):
 
 
 def measure_machine():
-    """The GPU's name, bytes a second of copying and flops a second of products."""
+    """Returns the GPU's name, its copy bandwidth in bytes per second, and its flops per
+    second in products."""
     found = {"device": torch.cuda.get_device_name(), "PyTorch": torch.__version__}
     data = torch.empty(1 << 28, device="cuda")
     other = torch.empty_like(data)
@@ -224,9 +228,9 @@ def first_line(error):
 
 
 def serve():
-    """Answers each line of JSON, an item or {"way": "machine"}, with one of JSON."""
+    """Answers each line of JSON, an item or {"way": "machine"}, with a line of JSON."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what libraries print is no answer
+    os.dup2(2, 1)  # the output of libraries isn't an answer
     for line in sys.stdin:
         item = json.loads(line)
         try:

@@ -1,5 +1,5 @@
-"""The jobs whose bytes a pack holds: those of the tests of GPUs, and thin versions of
-known networks. Needs only Python's standard library."""
+"""The jobs whose bytes a pack holds: those of the GPU tests, and thin versions of known
+networks. Needs only Python's standard library."""
 
 import dataclasses
 import pathlib
@@ -19,14 +19,14 @@ THIN = tuple(name for name in networks.NETWORKS if not name.startswith("resnet18
 THIN_PRECISIONS = ("f32", "bf16")
 COPIES = 2
 STEPS = 2
-# Names of a program's jobs: all copies, and copy k by itself.
+# Names of a program's jobs: all copies together, and copy k alone.
 TOGETHER, ALONE = "together", "alone_{}"
 
 
 @dataclasses.dataclass
 class Truth:
-    """A job in a precision; `make` gives the text of one that trains copies with
-    such rates."""
+    """The job in a precision; `make` returns the text of a job that trains copies with
+    given rates."""
     name: str
     precision: str
     rates: list
@@ -36,7 +36,8 @@ class Truth:
         return f"{self.name}-{self.precision}"
 
     def text(self, with_each_alone):
-        """The job of all copies, and of each one alone in the same file."""
+        """Returns the job of all copies, and of each one alone in the same file if asked
+        for."""
         jobs = {TOGETHER: self.rates}
         if with_each_alone:
             jobs.update({ALONE.format(copy): [rate]
@@ -45,7 +46,7 @@ class Truth:
                        for name, rates in jobs.items())
 
     def block(self, name, rates, is_first):
-        """A train block, behind the model and the data of the first one."""
+        """Returns a train block, after the model and the data if it is the first one."""
         text = self.make(rates)
         start = text.index("\ntrain ") + 1
         opening = text.index("{", start)
@@ -73,8 +74,8 @@ def make_thin(name, precision, models):
 
 
 def make_truths(names, precisions, models):
-    """Those of some names and precisions; models lie in a folder."""
-    # kfac takes gradients of the loss itself, of which products of f16 have none.
+    """Returns the jobs of these names and precisions; models are in a folder."""
+    # K-FAC takes gradients of the unscaled loss, which products in f16 can't represent.
     truths = [make_small(name, precision) for name in SMALL
               for precision in SMALL_PRECISIONS if (name, precision) != ("kfac", "f16")]
     truths += [make_thin(name, precision, models) for name in THIN
@@ -84,7 +85,7 @@ def make_truths(names, precisions, models):
 
 
 def place_models(names, models):
-    """The thin networks' files, beside their weights."""
+    """Places the files of the thin networks next to their weights."""
     models.mkdir(parents=True, exist_ok=True)
     for name in names:
         if name in THIN:
@@ -94,7 +95,7 @@ def place_models(names, models):
 
 
 def write_data(names, folder):
-    """What the programs of these names train with."""
+    """Writes the data with which the programs of these names train."""
     folder.mkdir(parents=True, exist_ok=True)
     if set(names) & set(SMALL):
         run(sys.executable, REFERENCE / "make_data.py", folder, "cnn", "mlp")

@@ -1,7 +1,7 @@
 //===- driver.cpp - Times generated inverses beside LAPACK's --------------===//
 //
-// Rounds go over ours and LAPACK's in turn, so that a disturbance hits
-// neighbours alike; the best of all rounds counts.
+// Each round times ours and LAPACK's in turn, so that a disturbance hits both
+// alike; the best of all rounds counts.
 //===----------------------------------------------------------------------===//
 
 #include "program.h"
@@ -28,7 +28,7 @@ static const Size kSizes[] = {
 };
 
 namespace {
-/// Matrices of one size, ours and LAPACK's.
+/// The matrices of one size, ours and LAPACK's.
 class Contest {
 public:
   Contest(Program &program, size_t index, int threads)
@@ -76,7 +76,8 @@ private:
 };
 } // namespace
 
-/// Symmetric, with a diagonal that outweighs the rest.
+/// Fills in symmetric matrices whose diagonal outweighs the rest, so that they
+/// are positive definite.
 void Contest::fill() {
   uint32_t state = 1;
   int64_t batch = count / program.getCopies();
@@ -96,7 +97,8 @@ void Contest::fill() {
   }
 }
 
-/// LAPACK's lower triangle is ours by columns, its upper one by rows.
+/// LAPACK's lower triangle in column-major order is our upper one in row-major
+/// order.
 void Contest::invert(int begin, int end) {
   for (int matrix = begin; matrix < end; ++matrix) {
     size_t first = square * static_cast<size_t>(matrix);
@@ -119,7 +121,7 @@ void Contest::runLoops(bool ownThreads) {
     thread.join();
 }
 
-/// The largest difference from LAPACK's numbers.
+/// Returns the largest difference from LAPACK's numbers.
 double Contest::check() {
   runOurs();
   runLoops(/*ownThreads=*/false);
@@ -133,7 +135,7 @@ double Contest::check() {
                  static_cast<size_t>(i) * static_cast<size_t>(rows) +
                  static_cast<size_t>(j)];
         double error = std::fabs(ours[getPacked(i, j)] - theirs);
-        worst = error <= worst ? worst : error; // a NaN is the worst
+        worst = error <= worst ? worst : error; // a NaN counts as the worst
       }
   }
   return worst;

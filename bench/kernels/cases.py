@@ -1,7 +1,7 @@
 """The kernels that bench/kernels measures: one task each, in one module.
 
-A case knows its op as text of the hfta dialect, its useful flops, and the numbers
-that the driver needs for its peers and its check."""
+A case has its op as text of the hfta dialect, its useful flops, and the numbers that the
+driver needs for its peers and its check."""
 
 import dataclasses
 
@@ -11,15 +11,15 @@ class Case:
     name: str
     kind: str           # as in the driver's table
     numbers: list       # as the driver's peers and checks read them
-    operands: list      # shapes of a, b, ...
-    result: list        # shape of r, or None if operands are updated in place
-    op: str             # of the value %r from %a, %b, ...; or several lines
-    flops: float        # or bytes, for kinds that are bound by memory
-    goal: int = 0       # per cent of peak that is wanted
-    updated: str = ""   # operands that new_a, new_b, ... overwrite
-    activations: str = ""  # operands and result that may be stored in any order
-    copies: int = 1     # each with operands of its own
-    beside: str = ""    # the name of a case before it that it is set beside
+    operands: list      # the shapes of a, b, ...
+    result: list        # the shape of r, or None if operands are updated in place
+    op: str             # the text of %r = op(%a, %b, ...); or several lines
+    flops: float        # bytes for memory-bound kinds
+    goal: int = 0       # the wanted percentage of the peak
+    updated: str = ""   # the operands that new_a, new_b, ... overwrite
+    activations: str = ""  # operands and result that may have any layout
+    copies: int = 1     # each has operands of its own
+    beside: str = ""    # the name of an earlier case to compare it with
 
     def flops_are_bytes(self):
         return self.kind not in ("gemm", "forward", "input", "weight", "square",
@@ -31,7 +31,7 @@ class Case:
 
 
 def gemm(m, n, k, transposed="nn", batch=1, goal=0):
-    """C[m, n] = A B over k; `transposed` is n or t for A, then B."""
+    """C[m, n] = A B, a sum over k; `transposed` is n or t for A, then B."""
     left = [m, k] if transposed[0] == "n" else [k, m]
     right = [k, n] if transposed[1] == "n" else [n, k]
     letters = {m: "m", n: "n", k: "k"}
@@ -55,7 +55,7 @@ def gemm(m, n, k, transposed="nn", batch=1, goal=0):
 
 
 def count_taps(size, out, kernel, stride, padding):
-    """Taps of all windows along one axis, but for those on padding."""
+    """Counts the taps of all windows along one axis, except those on padding."""
     return sum(0 <= position * stride + tap - padding < size
                for position in range(out) for tap in range(kernel))
 
@@ -103,7 +103,7 @@ def passes(*shape, goals=(0, 0, 0), **options):
 
 
 def moments(n, rows):
-    """x'x as a contraction, and half of it as a second moment, packed."""
+    """x'x as a contraction, and half of it as a packed second moment."""
     x = [rows, n]
     square = Case(f"contract x'x {rows}x{n}", "square", [rows, n], [x], [n, n], "",
                   2.0 * rows * n * n)
@@ -119,11 +119,11 @@ def moments(n, rows):
 
 
 def patches(n, c, size, kernel=3, stride=1, groups=1):
-    """A convolution to as many channels, and the moment of its patches."""
+    """A convolution with as many output channels, and its patches' second moment."""
     forward = convolution("forward", n, c, c, size, kernel, stride, groups)
     side, padding = c // groups * kernel * kernel, kernel // 2
     out = (size + 2 * padding - kernel) // stride + 1
-    # Pairs of taps of which both are inside, along one axis.
+    # The pairs of taps that are both inside, along one axis.
     inside = [sum(0 <= position * stride + tap - padding < size
                   for tap in range(kernel)) for position in range(out)]
     pairs, taps = sum(count * count for count in inside) ** 2, sum(inside) ** 2
@@ -153,7 +153,7 @@ def moment_cases():
 
 def memory(kind, operands, result, op, reads, writes, updated="", activations="",
            channels_last=False):
-    """Passes over memory: `reads` and `writes` count elements."""
+    """Memory-bound kernels: `reads` and `writes` count elements."""
     case = Case(kind + " channels last" * channels_last, kind,
                 [reads, writes, int(channels_last)], operands, result, op,
                 4.0 * (reads + writes), 80, updated, activations)
@@ -245,14 +245,15 @@ def make_cases():
         gemm(32, 100, 64, batch=64, goal=45),
         gemm(32, 10, 64, batch=64, goal=35),
         gemm(37, 100, 53, goal=40),
-        # The example's linear layers: forward, input and weight gradient.
+        # The linear layers of the example: forward, gradient of the input, gradient of
+        # the weight.
         gemm(64, 128, 1568, "nt"), gemm(64, 1568, 128), gemm(128, 1568, 64, "tn"),
         gemm(64, 10, 128, "nt"),
-        # BERT-Medium's products: 8 x 128 tokens.
+        # The products of BERT-Medium, for 8 x 128 tokens.
         gemm(1024, 512, 512, "nt"), gemm(1024, 2048, 512, "nt"),
         gemm(512, 512, 1024, "tn"), gemm(128, 128, 64, "nt", batch=64),
     ]
-    # ResNet-18, batch 8.
+    # ResNet-18 with a batch of 8.
     cases += passes(8, 64, 64, 56, goals=(80, 65, 65))
     cases += passes(8, 128, 128, 28, goals=(80, 65, 65))
     cases += passes(8, 256, 256, 14, goals=(80, 65, 65))
@@ -266,7 +267,7 @@ def make_cases():
     cases += passes(8, 3, 8, 32, copies=8)
     cases += passes(64, 1, 16, 28)
     cases += passes(64, 16, 32, 14)
-    # MobileNetV3: depthwise and pointwise; PointNet: one tap, one axis of 1.
+    # MobileNetV3, depthwise and pointwise; PointNet, with one tap and one axis of 1.
     cases += passes(8, 72, 72, 28, kernel=5, groups=72)
     cases += passes(8, 40, 240, 14, kernel=1)
     cases += moment_cases()
@@ -274,7 +275,7 @@ def make_cases():
 
 
 def make_job(copies):
-    """The job of a program of kernels for so many copies, as text."""
+    """Returns the text of the job of a program of kernels for this many copies."""
     return f"""#job = {{name = "kernels", copies = {copies} : i64, batch = 1 : i64, micro_batches = 1 : i64,
   epochs = 0 : i64, steps = 0 : i64, training = false, fuse = true,
   all_forwards_first = false, shuffle = false, order_seed = 0 : i64, optimizer = "",
@@ -287,7 +288,8 @@ def make_job(copies):
 
 
 def make_module(cases):
-    """Variables `I/a`, `I/b`, ..., `I/r` and the task forward.I for each case I."""
+    """Returns the module: for each case I, variables `I/a`, `I/b`, ..., `I/r` and the
+    task forward.I."""
     text = [make_job(8), "module attributes {hfta.job = #job, hfta.phase = \"train\"} {"]
     for index, case in enumerate(cases):
         shapes = dict(zip("abcd", case.operands))
@@ -316,7 +318,7 @@ def make_module(cases):
 
 
 def make_table(cases):
-    """The driver's table, as C++."""
+    """Returns the driver's table as C++ code."""
     rows = []
     places = {case.name: index for index, case in enumerate(cases)}
     for case in cases:

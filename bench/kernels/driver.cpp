@@ -1,8 +1,8 @@
 //===- driver.cpp - Times generated kernels beside libraries' -------------===//
 //
-// Rounds go over all runs in turn, so that a disturbance hits neighbours alike;
-// the best of all rounds counts. Every generated kernel's numbers are checked
-// against sums in double first.
+// Each round times all runs in turn, so that a disturbance hits neighbours
+// alike; the best of all rounds counts. First, the numbers of every generated
+// kernel are checked against sums in double precision.
 //===----------------------------------------------------------------------===//
 
 #include "kernels.h"
@@ -37,7 +37,7 @@ static double getSeconds(bool oneThread) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Of each case, tensors of one letter.
+/// The tensors of all cases; a letter names one of a case's tensors.
 class Cases : public Program {
 public:
   using Program::Program;
@@ -50,8 +50,8 @@ public:
     return Program::find(tensor, copy);
   }
 
-  /// The elements in logical order: the compiler chose how activations are
-  /// stored, and one that doesn't have its `channels` on axis 1 has them last.
+  /// Returns the elements in logical order. The compiler chooses the layout of
+  /// activations: one that doesn't have its `channels` on axis 1 has them last.
   /// Other tensors have 0 channels.
   std::vector<float> getLogical(size_t index, char name, int64_t channels,
                                 int copy = 0) {
@@ -101,7 +101,8 @@ static double getProduct(const Case &c, const float *a, const float *b,
   return sum;
 }
 
-/// One element of a convolution's result: x, w, y are found by pass.
+/// Computes one element of a convolution's result; which of x, w and y that is
+/// depends on the pass.
 static double getConvolution(const Case &c, const float *a, const float *b,
                              int64_t index) {
   const std::vector<int64_t> &v = c.numbers;
@@ -150,7 +151,7 @@ static double getConvolution(const Case &c, const float *a, const float *b,
   return sum;
 }
 
-/// Row and column of an element of a square or of a packed triangle.
+/// Returns the row and column of an element of a square or a packed triangle.
 static std::pair<int64_t, int64_t> getPlace(const Case &c, int64_t index) {
   if (c.kind == Kind::square)
     return {index / c.numbers[1], index % c.numbers[1]};
@@ -160,7 +161,7 @@ static std::pair<int64_t, int64_t> getPlace(const Case &c, int64_t index) {
   return {row, index};
 }
 
-/// One element of x'x.
+/// Computes one element of x'x.
 static double getSquare(const Case &c, const float *a, int64_t index) {
   int64_t rows = c.numbers[0], columns = c.numbers[1];
   auto [first, second] = getPlace(c, index);
@@ -171,7 +172,7 @@ static double getSquare(const Case &c, const float *a, int64_t index) {
   return sum;
 }
 
-/// One element of the moment of patches.
+/// Computes one element of the second moment of patches.
 static double getPatches(const Case &c, const float *a, int64_t index) {
   const std::vector<int64_t> &v = c.numbers;
   int64_t samples = v[0], channels = v[1], size = v[2], kernel = v[3];
@@ -212,8 +213,8 @@ static double getElement(const Case &c, const float *a, const float *b,
   }
 }
 
-/// One element of what is bound by memory; `tensors` are a, b, c, d as they
-/// were.
+/// Computes one element of a memory-bound kernel's result; `tensors` are a, b,
+/// c, d before the run.
 static double getMemory(const Case &c,
                         const std::vector<std::vector<float>> &tensors,
                         int64_t index) {
@@ -278,12 +279,12 @@ static double checkMemory(Cases &program, size_t index) {
   else if (c.kind == Kind::normalize || c.kind == Kind::adam)
     operands = 4;
   bool updates = c.kind == Kind::momentum || c.kind == Kind::adam;
-  bool isChosen = c.kind == Kind::pool; // the layout, by the compiler
+  bool isChosen = c.kind == Kind::pool; // the compiler chooses the layout
   for (size_t i = 0; i < operands; ++i) {
     int64_t size;
     float *memory = program.find(index, static_cast<char>('a' + i), &size);
     fill(memory, size, static_cast<uint32_t>(i) + 1);
-    // Second moments aren't negative.
+    // Second moments must not be negative.
     for (int64_t j = 0; c.kind == Kind::adam && i == 3 && j < size; ++j)
       memory[j] = std::fabs(memory[j]);
     tensors.push_back(program.getLogical(index, static_cast<char>('a' + i),
@@ -304,11 +305,12 @@ static double checkMemory(Cases &program, size_t index) {
   return worst;
 }
 
-/// The worst of 500 elements of a copy, as a share of what rounding may do:
-/// each addition to a sum of random terms errs by a share of the sum so far.
+/// Returns the worst error of 500 elements of a copy, relative to the largest
+/// that rounding can cause: each addition to a sum of random terms errs by a
+/// fraction of the sum so far.
 static double checkCopy(Cases &program, size_t index, int copy) {
   const Case &c = kCases[index];
-  // A weight has its output channels first, and is never stored otherwise.
+  // A weight has its output channels first, and always this layout.
   int64_t inputs = c.numbers[1], outputs = c.numbers[2];
   bool isWeight = c.kind == Kind::weight;
   bool isForward = c.kind == Kind::forward || c.kind == Kind::patches;
@@ -331,11 +333,11 @@ static double checkCopy(Cases &program, size_t index, int copy) {
   for (int64_t sample = 0; sample < 500; ++sample) {
     int64_t element = sample * 1000003 % static_cast<int64_t>(r.size());
     double expected = getElement(c, a.data(), b.data(), element);
-    // A sum of squares grows with every term.
+    // A sum of squares grows with every term, and so does its error.
     double grown = c.isUnary() ? 1e-7 * std::fabs(expected) : 0;
     double error = std::fabs(r[element] - expected) /
                    ((1e-6 + grown) * std::sqrt(terms) + 3e-8 * terms);
-    worst = error <= worst ? worst : error; // a NaN is the worst
+    worst = error <= worst ? worst : error; // a NaN counts as the worst
   }
   return worst;
 }
@@ -380,7 +382,7 @@ static void timeRuns(std::vector<Run *> &runs, int rounds, bool oneThread) {
     repeats.push_back(getRepeats(*run));
   for (int round = 0; round < rounds; ++round)
     for (size_t i = 0; i < runs.size(); ++i) {
-      // The threads of the run before wait busily for a while.
+      // After a run, its threads spin for a while, so give them time to stop.
       if (!oneThread)
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
       runs[i]->function();
@@ -432,7 +434,8 @@ int main(int argc, char **argv) {
     for (Run &peer : peers)
       std::printf("  %s %.1f%% (%.2fx)", peer.name.c_str(),
                   100 * peer.flops / peer.best / limit, peer.best / ours.best);
-    // Moments of patches need fewer flops than those that count.
+    // Moments of patches need fewer flops than are counted, so they may exceed
+    // the peak.
     bool isBounded = !c.isMemory() && c.kind != Kind::patches;
     if (!(error <= 1) || (share > 101 && isBounded)) {
       std::printf("  WRONG (%.3g)", error);

@@ -1,4 +1,4 @@
-//===- kernels.h - What the driver and its peers share ----------*- C++ -*-===//
+//===- kernels.h - Common parts of the driver and its peers -----*- C++ -*-===//
 
 #ifndef HFTA_BENCH_KERNELS_H
 #define HFTA_BENCH_KERNELS_H
@@ -16,7 +16,7 @@ enum class Kind {
   square,
   moment,
   patches,
-  // Bound by memory from here on.
+  // Memory-bound kinds from here on.
   chain,
   momentum,
   normalize,
@@ -31,23 +31,24 @@ enum class Kind {
 /// A row of the table that cases.py writes. `numbers` are for gemm: batch, m,
 /// n, k, A transposed, B transposed; for a convolution: samples, input
 /// channels, output channels, size, kernel, stride, padding, groups; for
-/// patches: the same without output channels; for square and moment: rows and
-/// columns.
+/// patches: those of a convolution without output channels; for square and
+/// moment: rows and columns.
 struct Case {
   const char *name;
   Kind kind;
   std::vector<int64_t> numbers;
-  double flops; ///< bytes for what is bound by memory
-  int goal;     ///< per cent of peak, 0: none
-  int copies;   ///< each with operands of its own; the flops are all copies'
-  int beside;   ///< the case of another kernel that it is set beside, or -1
+  double flops; ///< bytes for memory-bound kinds
+  int goal;     ///< in per cent of the peak; 0 for none
+  int copies;   ///< each has operands of its own; the flops are those of all
+                ///< copies
+  int beside;   ///< the number of an earlier case to compare it with, or -1
 
   bool isMemory() const { return kind >= Kind::chain; }
   /// Whether `a` is the only operand.
   bool isUnary() const { return kind >= Kind::square; }
 };
 
-/// Something to time.
+/// A function to time.
 struct Run {
   std::string name;
   std::function<void()> function;
@@ -55,20 +56,19 @@ struct Run {
   double best = 0; ///< seconds
 };
 
-/// `elements` numbers between -0.5 and 0.5 in large pages, until the program
-/// ends.
+/// Allocates `elements` numbers between -0.5 and 0.5 in large pages. They live
+/// until the program ends.
 float *allocate(int64_t elements);
 
-/// The libraries' versions of a case on operands of their own. The memory lives
-/// until the end of the program.
+/// Returns the libraries' versions of a case, with operands of their own that
+/// live until the program ends.
 std::vector<Run> makePeers(const Case &theCase);
 
-/// Multiply-adds on registers alone, `vectors` of them times 12.
+/// Runs multiply-adds on registers only, 12 times `vectors` of them.
 void runPeak(bool wide, int64_t vectors);
 
-/// Reads and writes as much as the case, by `threads` threads, in the best way
-/// that vectors and streaming stores know: the limit of what is bound by
-/// memory.
+/// Returns a run that reads and writes as much as the case, with `threads`
+/// threads, vectors and streaming stores: the limit for memory-bound kernels.
 Run makeStream(const Case &theCase, int threads);
 
 #endif // HFTA_BENCH_KERNELS_H

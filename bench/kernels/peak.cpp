@@ -11,7 +11,7 @@
   STEP(2)                                                                      \
   STEP(3) STEP(4) STEP(5) STEP(6) STEP(7) STEP(8) STEP(9) STEP(10) STEP(11)
 
-/// Twelve independent sums hide the latency of two units.
+/// Twelve independent accumulators hide the latency of two multiply-add units.
 template <typename Vector>
 static void run(Vector one, int64_t vectors) {
   Vector r0 = one, r1 = one, r2 = one, r3 = one, r4 = one, r5 = one;

@@ -74,8 +74,8 @@ static Run makeDnnlProduct(const Product &p, double flops) {
   return {"onednn", [=] { product.execute(getStream(), arguments); }, flops};
 }
 
-/// libxsmm is column-major: C' = B' A'. It has no kernels for our transposed
-/// operands, nor wants large ones.
+/// libxsmm is column-major, so this computes C' = B' A'. It has no kernels for
+/// our transposed operands, and isn't meant for large ones.
 static std::vector<Run> makeXsmm(const Product &p, double flops) {
   if (p.transA || p.transB || p.m * p.n * p.k > 256 * 256 * 256)
     return {};
@@ -121,7 +121,7 @@ static Convolution describe(const std::vector<int64_t> &v) {
           {padding, padding}};
 }
 
-/// A copy's pass, with its operands.
+/// Makes one copy's pass, with its operands.
 static std::function<void()> makeDnnlPass(const Case &theCase) {
   Convolution v = describe(theCase.numbers);
   auto direct = algorithm::convolution_direct;

@@ -1,7 +1,7 @@
 //===- program.h - A generated program whose tasks are timed ----*- C++ -*-===//
 //
-// For drivers of benchmarks that are linked with one: no training, only its
-// tasks, one at a time, on a pool of threads.
+// For the drivers of benchmarks, which are linked with a generated program.
+// Nothing is trained: they run its tasks, one at a time, on a pool of threads.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_BENCH_PROGRAM_H
@@ -21,13 +21,13 @@
 
 extern "C" const hfta_program hfta_program_table __asm__("hfta_program");
 
-/// What is wrong ends the driver with 1.
+/// Ends the driver with the exit code 1.
 [[noreturn]] inline void failBench(const std::string &message) {
   std::fprintf(stderr, "error: %s\n", message.c_str());
   std::exit(1);
 }
 
-/// Zeros, in large pages, for us and for peers.
+/// Allocates zeroed memory in large pages, for our kernels and for peers.
 inline void *allocatePages(uint64_t bytes) {
   uint64_t unit = 2 << 20, rounded = (bytes / unit + 1) * unit;
   void *memory = std::aligned_alloc(unit, rounded);
@@ -38,7 +38,7 @@ inline void *allocatePages(uint64_t bytes) {
   return memory;
 }
 
-/// The program, its memory, and threads.
+/// The program, its memory, and its threads.
 class Program {
 public:
   explicit Program(int threads) {
@@ -79,7 +79,7 @@ public:
     failBench("no tensor " + name);
   }
 
-  /// The first element of one copy's tensor.
+  /// Returns the address of the first element of one copy's tensor.
   float *find(const hfta_tensor &tensor, int64_t copy = 0) const {
     return reinterpret_cast<float *>(
         static_cast<char *>(segments[tensor.segment]) + tensor.offset +
@@ -87,7 +87,8 @@ public:
   }
 
 private:
-  /// With what the program says, or zeros.
+  /// Allocates a segment, filled with the program's data if it has some, else
+  /// with zeros.
   static void *allocate(const hfta_segment &segment) {
     void *memory = allocatePages(segment.bytes);
     if (segment.image)
@@ -98,7 +99,7 @@ private:
   const hfta_program &table = hfta_program_table;
   std::vector<void *> segments;
   std::vector<int32_t> copies;
-  std::unique_ptr<bool[]> keeps; ///< all do
+  std::unique_ptr<bool[]> keeps; ///< true for all segments
   hfta_pool *pool = nullptr;
 };
 

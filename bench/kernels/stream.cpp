@@ -5,8 +5,8 @@
 #include <immintrin.h>
 #include <thread>
 
-/// Sums of `Reads` streams go to `Writes` streams past the caches; without
-/// writes the sum is thrown away.
+/// Adds up `Reads` streams and writes the sum to `Writes` streams past the
+/// caches; without writes the sum is discarded.
 template <int Reads, int Writes>
 static void stream(float *const *from, float *const *to, int64_t begin,
                    int64_t end) {

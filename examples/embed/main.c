@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What the job files say.
+// The numbers in the job files.
 enum { SINE_COPIES = 3, SINE_BATCH = 64, RINGS_COPIES = 2, RINGS_BATCH = 128 };
 
 enum { STEPS = 600, PRINT_EVERY = 100 };
@@ -41,7 +41,7 @@ typedef struct rings_samples {
   uint8_t ring[RINGS_BATCH];
 } rings_samples;
 
-/// A number in [0, 1); the same ones in every run.
+/// Returns a number in [0, 1); every run draws the same ones.
 static double draw(uint64_t *state) {
   *state = *state * 6364136223846793005u + 1442695040888963407u;
   return (double)(*state >> 40) / 16777216.0;
@@ -95,8 +95,8 @@ static void destroy(trainings *self) {
   rings_destroy(self->third);
 }
 
-/// One step of each of them. The second sine adds up the gradients of two
-/// batches before it updates, which `step` would do in one go for one batch.
+/// Runs one step of each training. The second sine adds up the gradients of two
+/// batches before it updates; `step` does both at once for one batch.
 static bool step(trainings *self, uint64_t *state, losses *out) {
   sine_samples curve, other;
   rings_samples points;
@@ -104,7 +104,7 @@ static bool step(trainings *self, uint64_t *state, losses *out) {
   make_sine_batch(state, &other);
   make_rings_batch(state, &points);
 
-  // One pointer a field of the data block, in the block's order.
+  // One pointer for each field of the data block, in the block's order.
   const void *curve_inputs[] = {curve.x, curve.y};
   const void *other_inputs[] = {other.x, other.y};
   const void *points_inputs[] = {points.point, points.ring};
@@ -126,7 +126,7 @@ static void print_losses(const char *name, int count, const double *values) {
     printf(" %.5f", values[i]);
 }
 
-/// Whether every copy's last loss is below half of its first.
+/// Whether every copy's last loss is less than half of its first.
 static bool has_learnt(int count, const double *first, const double *last) {
   for (int i = 0; i < count; ++i)
     if (!(last[i] < 0.5 * first[i]))
@@ -158,7 +158,7 @@ static bool train(trainings *self, uint64_t *state) {
 }
 
 //===----------------------------------------------------------------------===//
-// Afterwards
+// After the training
 //===----------------------------------------------------------------------===//
 
 static bool evaluate(trainings *self, uint64_t *state) {
@@ -175,7 +175,7 @@ static bool evaluate(trainings *self, uint64_t *state) {
   return true;
 }
 
-/// sin(3 * 0.5), as each copy of the first sine sees it.
+/// Prints sin(3 * 0.5) as each copy of the first sine computes it.
 static bool infer(trainings *self) {
   float x[SINE_BATCH] = {0.5f};
   const void *inputs[] = {x};
@@ -207,8 +207,8 @@ static bool equal(trainings *self, const char *name) {
   return true;
 }
 
-/// The second instance takes over the first one's state; from there on, the
-/// same batches lead both to the same weights.
+/// Loads the first instance's state into the second one; from then on, equal
+/// batches lead both to equal weights.
 static bool hand_over(trainings *self, const char *folder, uint64_t *state) {
   if (equal(self, "deep.weight") ||
       !check(sine_save(self->first, folder), "save",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints the number of the copy with the best accuracy in a training log.
 
-Of several it takes the first. Needs only Python.
+If several copies have it, the first one is taken. Needs only Python.
 """
 
 import argparse
@@ -10,7 +10,7 @@ import math
 
 
 def read_accuracies(path):
-    """One accuracy a copy, from the log's last epoch event."""
+    """Returns one accuracy per copy, from the log's last epoch event."""
     accuracies = None
     with open(path, encoding="utf-8") as file:
         for line in file:
@@ -23,7 +23,7 @@ def read_accuracies(path):
 
 
 def rank(accuracy):
-    """Accuracies in order; one that is no number comes last."""
+    """Sorts by accuracy; one that isn't a number comes last."""
     value = float(accuracy)
     return -math.inf if math.isnan(value) else value
 

@@ -1,5 +1,5 @@
-// A compiled training inside an MPI program, whose own messages go beside the
-// training's. See README.md.
+// A compiled training inside an MPI program whose own messages go on at the
+// same time. See README.md.
 
 #include "curve.h"
 
@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// What the job file says.
+// The numbers in the job file.
 enum { COPIES = 3, BATCH = 128 };
 
-// A micro-batch, which is what `infer` takes at once.
+// The size of a micro-batch, which `infer` takes at once.
 enum { POINTS = BATCH / 8 };
 
 enum { STEPS = 400, PRINT_EVERY = 100 };
@@ -22,7 +22,7 @@ typedef struct samples {
   float y[BATCH];
 } samples;
 
-/// A number in [0, 1); the same ones in every run.
+/// Returns a number in [0, 1); every run draws the same ones.
 static double draw(uint64_t *state) {
   *state = *state * 6364136223846793005u + 1442695040888963407u;
   return (double)(*state >> 40) / 16777216.0;
@@ -43,7 +43,8 @@ static bool check(hfta_status status, const char *what, const char *message) {
   return status == HFTA_OK;
 }
 
-/// Rank 0 makes a batch and sends it to all; `request` ends when it has come.
+/// Rank 0 makes a batch and sends it to all ranks; `request` ends when the
+/// batch has arrived.
 static void send_batch(int rank, uint64_t *state, samples *batch,
                        MPI_Request *request) {
   if (rank == 0)
@@ -51,8 +52,8 @@ static void send_batch(int rank, uint64_t *state, samples *batch,
   MPI_Ibcast(batch, 2 * BATCH, MPI_FLOAT, 0, MPI_COMM_WORLD, request);
 }
 
-/// Every rank gives the whole batch, and computes its own micro-batches of it.
-/// The next batch is on its way meanwhile.
+/// Every rank passes the whole batch, and computes its own micro-batches of it.
+/// The next batch is in flight meanwhile.
 static bool train(curve *training, int rank) {
   uint64_t state = 1;
   samples batches[2];
@@ -68,7 +69,7 @@ static bool train(curve *training, int rank) {
     if (!check(curve_step(training, inputs, losses), "step",
                curve_message(training)))
       return false;
-    // All ranks have the losses of the whole batch.
+    // Every rank has the losses of the whole batch.
     if (rank == 0 && (step + 1) % PRINT_EVERY == 0)
       printf("step %3d: losses %.17g %.17g %.17g\n", step + 1, losses[0],
              losses[1], losses[2]);
@@ -76,7 +77,8 @@ static bool train(curve *training, int rank) {
   return true;
 }
 
-/// The largest error of each copy at points that are dealt out to the ranks.
+/// Returns the largest error of each copy at points that are divided among the
+/// ranks.
 static bool compare(curve *training, int rank, int ranks) {
   enum { ROUNDS = 12 };
   double own[COPIES] = {0}, all[COPIES];
@@ -104,7 +106,7 @@ static bool compare(curve *training, int rank, int ranks) {
 }
 
 int main(int argc, char **argv) {
-  // Another thread makes the training's calls of MPI.
+  // The training calls MPI from a thread of its own.
   int level, rank, ranks;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -119,7 +121,7 @@ int main(int argc, char **argv) {
       train(training, rank) && compare(training, rank, ranks) &&
       (argc < 2 ||
        check(curve_save(training, argv[1]), "save", curve_message(training)));
-  // The other ranks may wait for this one.
+  // The other ranks may be waiting for this one.
   if (!done)
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   curve_destroy(training);

@@ -9,11 +9,11 @@ class DialectRegistry;
 
 namespace mlir::hfta {
 
-/// Our dialect, the upstream dialects that the pipelines go through, their
-/// external interface models, and the translation to LLVM IR.
+/// Registers our dialect, the upstream dialects that the pipelines lower
+/// through, their external interface models, and the translation to LLVM IR.
 void registerAllDialects(DialectRegistry &registry);
 
-/// Our passes and pipelines, and the upstream passes that these use.
+/// Registers our passes and pipelines, and the upstream passes that these use.
 void registerAllPasses();
 
 } // namespace mlir::hfta

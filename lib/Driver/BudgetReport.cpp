@@ -1,4 +1,4 @@
-//===- BudgetReport.cpp - What a job does within its budget ---------------===//
+//===- BudgetReport.cpp - A job's step within its budget ------------------===//
 
 #include "BudgetReport.h"
 
@@ -50,8 +50,8 @@ SmallVector<int64_t> BudgetReport::listStages() const {
   return llvm::to_vector(llvm::seq<int64_t>(0, job.getStageCount()));
 }
 
-/// What a worker has all the time, by role, and what comes and goes: a column a
-/// stage.
+/// Prints the memory of a worker, with a column for each stage: first what is
+/// always there, by role, then what comes and goes.
 void BudgetReport::printMemory(raw_ostream &os) {
   ModuleOp module = *scheduled;
   SmallVector<int64_t> stages = listStages();
@@ -82,15 +82,15 @@ void BudgetReport::printMemory(raw_ostream &os) {
   os << "\n";
   for (const auto &[role, bytes] : resident)
     printMemoryRow(os, stringifyRole(role), bytes);
-  // Batches, what tasks and kernels need while they run, and what comes from
-  // other ranks.
+  // The buffers are batches of data, memory that tasks and kernels need while
+  // they run, and data from other ranks.
   printMemoryRow(os, "buffers", buffers);
   printMemoryRow(os, "arena", arena);
   printMemoryRow(os, "peak", peak);
   printMemoryRow(os, "budget", budget);
 }
 
-/// Segments that tasks of this part alone write.
+/// Finds the segments that only tasks of this part write.
 static std::set<int64_t> findWritten(ModuleOp module, StringRef part) {
   std::set<int64_t> written, byOthers;
   for (auto task : module.getOps<TaskOp>()) {
@@ -137,7 +137,8 @@ std::vector<BudgetReport::BlockBytes> BudgetReport::findBlocks() {
   return blocks;
 }
 
-/// What stays of a block's parameters and its optimizer's state.
+/// Names how much of a block's parameters and its optimizer's state stays in
+/// memory.
 static StringRef nameResidency(bool isResident, bool keepsState, bool isHeld) {
   if (isResident)
     return keepsState ? "resident" : "parameters";
@@ -160,7 +161,7 @@ void BudgetReport::printBlocks(raw_ostream &os) {
   }
 }
 
-/// Copies that go through a step's blocks together.
+/// Returns how many copies go through a step's blocks together.
 int64_t BudgetReport::countStepCopies() const {
   int64_t copies = job.copies;
   ModuleOp(*scheduled).walk([&](FetchOp fetch) {
@@ -171,7 +172,8 @@ int64_t BudgetReport::countStepCopies() const {
   return copies;
 }
 
-/// Copies that are in memory for a step, or for several.
+/// Returns how many copies are in memory at a time, for one step or for
+/// several.
 static int64_t findCopiesAtATime(ModuleOp module, const Job &job,
                                  int64_t ofStep) {
   auto begin = SymbolTable(module).lookup<ScheduleOp>(schedules::kBeginTurn);
@@ -209,7 +211,8 @@ void BudgetReport::printStep(raw_ostream &os) {
   os << llvm::formatv("  {0,-18}{1:f6} s\n", "predicted", step.seconds);
 }
 
-/// What stages do by themselves, as if what others say were there at once.
+/// Prints each stage's step, as if all data from other stages were there at
+/// once.
 void BudgetReport::printStages(raw_ostream &os) {
   os << llvm::formatv("\nstep of each stage by itself, by {0} costs\n",
                       isMeasured ? "measured" : "estimated");

@@ -1,4 +1,4 @@
-//===- BudgetReport.h - What a job does within its budget -------*- C++ -*-===//
+//===- BudgetReport.h - A job's step within its budget ----------*- C++ -*-===//
 
 #ifndef HFTA_LIB_DRIVER_BUDGETREPORT_H
 #define HFTA_LIB_DRIVER_BUDGETREPORT_H
@@ -11,28 +11,29 @@
 
 namespace mlir::hfta {
 
-/// Of a job with a budget of memory: where what it has lies, and a step as its
-/// schedule is simulated.
+/// A report on a job with a memory budget: where its data lies, and one step of
+/// its schedule as simulated.
 class BudgetReport {
 public:
-  /// Of a module in phase `planned`, which knows its kernels' scratch memory:
-  /// schedules a copy of it. Errors are told.
+  /// Makes the report for a module in phase `planned` whose kernels' scratch
+  /// memory is known, by scheduling a copy of it. Errors are reported.
   static FailureOr<BudgetReport> make(ModuleOp planned, const Job &job);
 
-  /// Tables of what is in memory, of blocks and of the step.
+  /// Prints tables of the memory, of the blocks and of the step.
   void print(raw_ostream &os);
   planning::Timeline draw() const;
   double getStepSeconds() const;
-  /// In how many turns copies go through a step, or several.
+  /// Returns in how many turns the copies go through one or several steps.
   int64_t countGroups() const;
 
 private:
-  /// Bytes of a block that come or stay.
+  /// The bytes of a block that come and go or stay.
   struct BlockBytes {
     bool isResident = true, keepsState = true;
-    int64_t parameters = 0, state = 0; ///< of all copies
-    /// Of a turn's copies and all micro-batches: what its forward leaves in
-    /// memory and in the store, and what is computed again.
+    int64_t parameters = 0, state = 0; ///< for all copies
+    /// For the copies of a turn and all micro-batches: the results of its
+    /// forward that stay in memory, that are spilled to the store, and that are
+    /// recomputed.
     int64_t kept = 0, spilled = 0, recomputed = 0;
   };
   BudgetReport(OwningOpRef<ModuleOp> scheduled, const Job &job,
@@ -45,14 +46,15 @@ private:
   void printStep(raw_ostream &os);
   void printStages(raw_ostream &os);
   int64_t countStepCopies() const;
-  /// Of the only stage, or of each.
+  /// Returns the numbers of the stages; -1 alone if there is a single one.
   SmallVector<int64_t> listStages() const;
 
   OwningOpRef<ModuleOp> scheduled;
   Job job;
   planning::StoreRates store;
-  bool isMeasured;                       ///< what tasks and the store take
-  std::vector<planning::SpillRun> steps; ///< of each stage by itself
+  bool isMeasured; ///< the times of tasks and the store were measured
+  std::vector<planning::SpillRun>
+      steps; ///< one for each stage, simulated alone
 };
 
 } // namespace mlir::hfta

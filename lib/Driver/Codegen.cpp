@@ -91,7 +91,7 @@ void CodeGenerator::renameProgram(llvm::StringRef symbol) {
   program->setVisibility(llvm::GlobalValue::HiddenVisibility);
 }
 
-/// A constant of some bytes, aligned as cubins must be.
+/// Makes a constant of bytes, with the alignment that cubins need.
 static llvm::GlobalVariable *
 addBytes(llvm::Module &module, llvm::StringRef bytes, llvm::StringRef name) {
   llvm::Constant *data = llvm::ConstantDataArray::getString(
@@ -103,7 +103,8 @@ addBytes(llvm::Module &module, llvm::StringRef bytes, llvm::StringRef name) {
   return variable;
 }
 
-/// Structs hfta_image and hfta_image_table, whose members these are in order.
+/// Defines the structs hfta_image and hfta_image_table; the members are in
+/// their order.
 bool CodeGenerator::addImages(llvm::ArrayRef<GpuImage> images) {
   llvm::GlobalVariable *declared = module->getNamedGlobal(kImagesSymbol);
   if (!declared || !declared->isDeclaration())
@@ -137,7 +138,7 @@ bool CodeGenerator::addImages(llvm::ArrayRef<GpuImage> images) {
   return true;
 }
 
-/// The constant array of pointers to the programs.
+/// Makes the constant array of pointers to the programs.
 static llvm::GlobalVariable *
 addProgramTable(llvm::Module &module, llvm::ArrayRef<std::string> programs) {
   llvm::LLVMContext &context = module.getContext();
@@ -172,12 +173,13 @@ void CodeGenerator::addMain(llvm::ArrayRef<std::string> programs) {
 }
 
 namespace {
-/// A function of a generated library: what it is called after `NAME_`, and the
-/// runtime's function that it calls with the same arguments.
+/// A function of a generated library: the part of its name after `NAME_`, and
+/// the runtime's function that it calls with its own arguments.
 struct LibraryFunction {
   llvm::StringLiteral name;
-  llvm::StringLiteral result;     ///< 'i' int, 'l' int64_t, 'p' pointer, ""
-  llvm::StringLiteral parameters; ///< one letter each, and 'd' double
+  llvm::StringLiteral
+      result; ///< 'i' is int, 'l' int64_t, 'p' a pointer, "" no result
+  llvm::StringLiteral parameters; ///< one letter for each; 'd' is double
 };
 } // namespace
 
@@ -206,7 +208,7 @@ static llvm::Type *getType(llvm::IRBuilder<> &builder, char letter) {
   }
 }
 
-/// Defines `name`, which calls `callee` with `first` (if there is one) and its
+/// Defines `name`, which calls `callee` with `first` (if it isn't null) and its
 /// own arguments.
 static void addWrapper(llvm::Module &module, llvm::StringRef name,
                        llvm::StringRef callee, llvm::StringRef result,
@@ -292,19 +294,20 @@ llvm::Error CodeGenerator::split(llvm::StringRef prefix) {
   return llvm::Error::success();
 }
 
-/// What is left to do for kernels, whose loops are tiled and whose values are
-/// vectors when they come here: addresses, what is the same in all iterations,
-/// and loops that test at their end, without which sums are spilled. LLVM's
-/// pipelines for programs written by hand take three times as long, for code
-/// that is no faster: their vectorizers take more than linear time for straight
-/// code, and what they unroll is work for all that follows.
+/// The passes for kernels, whose loops are tiled and whose values are vectors
+/// already. What remains is to simplify addresses, to hoist loop-invariant
+/// code, and to rotate loops so that they test at their end, without which
+/// accumulators would be spilled. LLVM's standard pipelines take three times as
+/// long for code that is no faster: their vectorizers take superlinear time for
+/// straight-line code, and their unrolling makes work for all later passes.
 static constexpr llvm::StringLiteral kKernelPasses =
     "simplifycfg,sroa<preserve-cfg>,early-cse<memssa>,"
     "loop-mssa(loop-rotate,licm),simplifycfg,dce";
 
-/// Where windows overlap along a short loop, that is unrolled into the loop
-/// around it: what neighbours share is then read once. It takes simpler
-/// addresses to see that.
+/// The passes for kernels whose windows overlap along a short loop. That loop
+/// is unrolled into the surrounding loop, so that elements that neighbouring
+/// windows share are read once. To find them, addresses must be simplified
+/// more.
 static constexpr llvm::StringLiteral kWindowPasses =
     "simplifycfg,sroa<preserve-cfg>,early-cse<memssa>,"
     "loop-mssa(loop-rotate,licm),"

@@ -12,14 +12,13 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Each part should have about so many instructions, and there are at most so
-/// many.
+/// The number of instructions that each part should have, and the most parts.
 static constexpr size_t kPartInstructions = 8000;
 static constexpr size_t kMaxParts = 8;
 
 namespace {
 
-/// Functions that call each other.
+/// Functions that call each other, directly or not.
 struct Group {
   llvm::SmallVector<llvm::Function *> functions;
   size_t instructions = 0, number = 0;
@@ -27,7 +26,7 @@ struct Group {
 
 } // namespace
 
-/// In the order of the module.
+/// Collects the groups in the order of the module.
 static std::vector<Group> collectGroups(llvm::Module &module) {
   llvm::EquivalenceClasses<llvm::Function *> classes;
   for (llvm::Function &function : module) {
@@ -54,8 +53,8 @@ static std::vector<Group> collectGroups(llvm::Module &module) {
   return list;
 }
 
-/// The part of each function: the largest groups first, each to the part with
-/// the fewest instructions so far.
+/// Assigns each function to a part: the largest groups come first, each goes to
+/// the part with the fewest instructions so far.
 static llvm::DenseMap<const llvm::GlobalValue *, size_t>
 assignParts(std::vector<Group> groups, size_t parts) {
   llvm::sort(groups, [](const Group &a, const Group &b) {
@@ -79,14 +78,16 @@ static bool isUsedByInstructionsOnly(const llvm::GlobalValue &value) {
   });
 }
 
-/// What threads of a GPU's block share is there for one kernel at a time.
+/// Whether the variable is shared memory, which a GPU's block has for the
+/// duration of a kernel.
 static bool isSharedMemory(const llvm::GlobalVariable &variable) {
   constexpr unsigned kSharedSpace = 3;
   return variable.getAddressSpace() == kSharedSpace;
 }
 
-/// Constants that only functions read, and that point to nothing, are made anew
-/// in each part, as is memory that holds nothing before a kernel begins.
+/// Whether each part gets its own copy of a value: a constant that only
+/// instructions use and that holds no addresses, or memory that holds nothing
+/// before a kernel begins.
 static bool isRepeated(const llvm::GlobalValue &value) {
   auto *variable = llvm::dyn_cast<llvm::GlobalVariable>(&value);
   if (!variable || !variable->hasLocalLinkage() || !variable->hasInitializer())
@@ -97,8 +98,8 @@ static bool isRepeated(const llvm::GlobalValue &value) {
           isUsedByInstructionsOnly(value));
 }
 
-/// Whether another part may refer to a private symbol: functions that variables
-/// of the first part point to, and variables that functions use.
+/// Whether another part may refer to a private symbol: a function that
+/// variables of the first part point to, or a variable that functions use.
 static bool isShared(const llvm::GlobalValue &value) {
   if (!value.hasLocalLinkage() || value.isDeclaration())
     return false;
@@ -142,7 +143,7 @@ std::vector<Bitcode> hfta::splitModule(llvm::Module &module,
             return found->second == part;
           return part == 0 || isRepeated(*value);
         });
-    // What is declared or made anew for other parts alone.
+    // Remove the declarations and copies that only other parts need.
     for (llvm::Function &function : llvm::make_early_inc_range(*clone))
       if (function.isDeclaration() && function.use_empty())
         function.eraseFromParent();

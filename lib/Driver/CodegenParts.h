@@ -14,12 +14,12 @@ namespace mlir::hfta {
 /// Bitcode of a module.
 using Bitcode = llvm::SmallVector<char, 0>;
 
-/// Cuts a module into parts with about as many instructions each, which can be
-/// optimized and compiled by themselves and are then linked together. How many
-/// follows from the module alone. Functions that call each other stay together;
-/// variables that functions don't keep to themselves stay in the first part.
-/// Private symbols that other parts refer to become hidden ones whose names
-/// begin with `prefix`.
+/// Splits a module into parts with roughly equal numbers of instructions, which
+/// can be optimized and compiled separately and are linked afterwards. The
+/// number of parts depends only on the module. Functions that call each other
+/// stay together; variables that aren't copied into each part stay in the first
+/// one. Private symbols that other parts refer to become hidden ones, with
+/// names that begin with `prefix`.
 std::vector<Bitcode> splitModule(llvm::Module &module, llvm::StringRef prefix);
 
 } // namespace mlir::hfta

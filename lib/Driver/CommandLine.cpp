@@ -67,7 +67,7 @@ static std::optional<InputKind> getInputKind(llvm::StringRef path) {
       .Default(std::nullopt);
 }
 
-/// A profile stands in a job's place.
+/// Checks `--plan-pipeline` with a profile in place of a job.
 static ExitCode checkProfile(CommandLineState &state) {
   const DriverOptions &options = state.options;
   auto needs = [&](llvm::StringRef option, const llvm::Twine &what) {
@@ -97,7 +97,7 @@ static ExitCode checkProfile(CommandLineState &state) {
   return ExitCode::done;
 }
 
-/// Options of `--plan-pipeline`.
+/// Checks the options of `--plan-pipeline`.
 static ExitCode checkPlanning(CommandLineState &state) {
   const DriverOptions &options = state.options;
   auto needs = [&](llvm::StringRef option, const llvm::Twine &what) {
@@ -123,7 +123,7 @@ static ExitCode checkPlanning(CommandLineState &state) {
   return options.profile.empty() ? ExitCode::done : checkProfile(state);
 }
 
-/// Of `--simulate`, which compiles nothing.
+/// Checks the options of `--simulate`, which compiles nothing.
 static ExitCode checkSimulation(CommandLineState &state) {
   const DriverOptions &options = state.options;
   static const llvm::StringRef known[] = {"--simulate", "--json", "--timeline"};
@@ -172,7 +172,7 @@ static ExitCode checkInputs(CommandLineState &state) {
   return ExitCode::done;
 }
 
-/// Of `--plan-pipeline`, which writes no program.
+/// Checks the inputs of `--plan-pipeline`, which writes no program.
 static ExitCode checkPlannedInputs(CommandLineState &state) {
   if (ExitCode code = checkInputs(state); code != ExitCode::done)
     return code;
@@ -215,7 +215,7 @@ std::string hfta::getLibraryName(llvm::StringRef output) {
   return name.str();
 }
 
-/// Which phase of the target's branch is asked for.
+/// Finds the phase of the target's branch that is asked for.
 static ExitCode resolvePhase(CommandLineState &state) {
   if (state.emitted.empty())
     return ExitCode::done;
@@ -231,7 +231,8 @@ static ExitCode resolvePhase(CommandLineState &state) {
                         "', not of '--target=" + getTarget(kind).name + "'");
 }
 
-/// Options of one target alone, and what a text for one chip needs.
+/// Checks the options that belong to one target, and those needed for text for
+/// a single chip.
 static ExitCode checkTarget(CommandLineState &state) {
   const DriverOptions &options = state.options;
   bool isGpu = options.target == TargetKind::cuda;

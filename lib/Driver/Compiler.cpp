@@ -79,7 +79,7 @@ private:
   ExitCode drawPlanned(const std::optional<BudgetReport> &budget);
   ExitCode printPlanned();
   ExitCode reportJob(const std::optional<BudgetReport> &budget);
-  /// From the phase before it to `phase`.
+  /// Runs the passes that lead from `before` to `phase`.
   ExitCode runPasses(const PhaseInfo &before, const PhaseInfo &phase);
   ExitCode lowerTo(Phase last);
   ExitCode emitModule();
@@ -87,7 +87,8 @@ private:
   ExitCode link();
   ExitCode fail(ExitCode code, llvm::Error error);
 
-  /// What tells one job from others: "NAME: ", or nothing of the only one.
+  /// Returns the prefix that distinguishes one job's messages from another's:
+  /// "NAME: ", or nothing if there is only one job.
   std::string getLabel() const {
     return programs.size() > 1 ? loaded.name + ": " : "";
   }
@@ -100,13 +101,15 @@ private:
   DiagnosticPrinter printer;
   Timing timing;
   std::vector<LoadedModule> jobs;
-  LoadedModule loaded;               ///< the job at hand
-  bool plansMemory = true;           ///< as it turned out, within a budget
-  GpuCodeRequest gpu;                ///< of target `cuda`
-  std::vector<std::string> programs; ///< symbols, one a job
-  std::vector<std::string> objects;  ///< of all jobs
-  std::string plans;                 ///< of all jobs, as text
-  JobsReport report;                 ///< of all jobs that are planned
+  LoadedModule loaded; ///< the current job
+  bool plansMemory =
+      true;           ///< the result of planMemory, for a job with a budget
+  GpuCodeRequest gpu; ///< for target `cuda`
+  std::vector<std::string>
+      programs; ///< the symbols of the programs, one for each job
+  std::vector<std::string> objects; ///< those of all jobs
+  std::string plans;                ///< the plans of all jobs, as text
+  JobsReport report;                ///< covers all jobs that are planned
 };
 
 } // namespace
@@ -120,7 +123,7 @@ ExitCode Compiler::fail(ExitCode code, llvm::Error error) {
 // MLIR
 //===----------------------------------------------------------------------===//
 
-/// The module carries its target from here on; one that has it keeps it.
+/// Sets the module's target from here on, unless it has one already.
 ExitCode Compiler::setTarget() {
   if (TargetAttr::get(*loaded.module) && options.cpu.empty())
     return ExitCode::done;
@@ -141,7 +144,7 @@ ExitCode Compiler::setTarget() {
   return ExitCode::done;
 }
 
-/// Whether what is written is a file that was read, perhaps under another name.
+/// Checks that no output is one of the input files, perhaps under another name.
 ExitCode Compiler::checkInputs() {
   std::vector<std::string> outputs = {options.output, options.timeline};
   if (options.emit == Phase::library)
@@ -157,7 +160,7 @@ ExitCode Compiler::checkInputs() {
   return ExitCode::done;
 }
 
-/// Before the long work: whether its result can be kept.
+/// Checks before the long work whether its result can be written.
 ExitCode Compiler::checkOutput() {
   if (options.plan && options.timeline.empty())
     return ExitCode::done;
@@ -173,7 +176,7 @@ ExitCode Compiler::checkOutput() {
   return ExitCode::done;
 }
 
-/// What the job leaves to the planner; `--plan-pipeline` ends here.
+/// Plans what the job leaves to the planner; `--plan-pipeline` ends here.
 ExitCode Compiler::planPipeline() {
   const PipelineRequest &pipeline = loaded.pipeline;
   if (!options.cuts.empty() &&
@@ -209,8 +212,8 @@ ExitCode Compiler::planPipeline() {
   return ExitCode::done;
 }
 
-/// What is wrong with cuts is wrong with the input, and told before the phase
-/// that makes blocks of them runs.
+/// Checks the cuts before the phase that makes blocks of them, since an error
+/// in them is an error of the input.
 ExitCode Compiler::checkCuts() {
   FailureOr<Job> job = Job::read(*loaded.module);
   if (failed(job))
@@ -230,7 +233,8 @@ ExitCode Compiler::checkCuts() {
                                                : ExitCode::input;
 }
 
-/// The target that the module is to be for, if only its copies are lowered.
+/// Finds the module's future target, for when only copies of the module are
+/// lowered.
 ExitCode Compiler::findTarget(TargetAttr &target) {
   ModuleOp module = *loaded.module;
   Attribute known = module->getAttr(HftaDialect::kTargetAttrName);
@@ -244,9 +248,9 @@ ExitCode Compiler::findTarget(TargetAttr &target) {
   return ExitCode::done;
 }
 
-/// Of a step within a budget of memory, before tasks are made of it: how much
-/// of the budget is the planner's. What no budget is planned with is told by
-/// the pass that finds it.
+/// Plans the memory of a step within a budget, before tasks are made of it.
+/// Jobs for which budgets aren't planned are left as they are; the pass that
+/// finds an error reports it.
 ExitCode Compiler::planMemory() {
   FailureOr<Job> job = Job::read(*loaded.module);
   if (failed(job))
@@ -263,8 +267,8 @@ ExitCode Compiler::planMemory() {
   return ExitCode::done;
 }
 
-/// Within a budget of memory transfers are planned with what kernels need
-/// themselves: of a copy of the module they are lowered first.
+/// Within a memory budget, the planning of transfers needs to know the kernels'
+/// scratch memory. So the kernels of a copy of the module are lowered first.
 ExitCode Compiler::measureScratch() {
   FailureOr<Job> job = Job::read(*loaded.module);
   if (failed(job))
@@ -295,8 +299,9 @@ ExitCode Compiler::runPasses(const PhaseInfo &before, const PhaseInfo &phase) {
   if (phase.phase == Phase::scheduled)
     if (ExitCode code = measureScratch(); code != ExitCode::done)
       return code;
-  // Branches begin behind linalg; a module in an earlier phase is for any
-  // processor. Kernels for GPUs are formed otherwise, which is noted.
+  // The branches of the targets begin after linalg, and a module in an earlier
+  // phase is for any processor. Kernels for GPUs are formed differently,
+  // though, so their target is noted before.
   bool formsForGpu =
       phase.phase == Phase::planned && options.target == TargetKind::cuda;
   if (phase.phase == Phase::linalg || formsForGpu)
@@ -314,7 +319,8 @@ ExitCode Compiler::runPasses(const PhaseInfo &before, const PhaseInfo &phase) {
   FailureOr<Job> job = Job::read(*loaded.module);
   if (failed(job))
     return ExitCode::input;
-  // Tasks tell what they cost before they are data.
+  // Costs are estimated while tasks are still functions, before they become
+  // data.
   bool isTimed = phase.phase == Phase::scheduled && job->training;
   FailureOr<StepCosts> costs = StepCosts();
   if (isTimed)
@@ -323,7 +329,8 @@ ExitCode Compiler::runPasses(const PhaseInfo &before, const PhaseInfo &phase) {
     return ExitCode::input;
   PassManager passes(&context, ModuleOp::getOperationName());
 #ifdef NDEBUG
-  // A seventh of the time. What a phase gives is verified all the same.
+  // Verifying between passes takes a seventh of the time. The result of each
+  // phase is verified in any case.
   passes.enableVerifier(false);
 #endif
   phase.addPasses(passes, settings);
@@ -336,7 +343,8 @@ ExitCode Compiler::runPasses(const PhaseInfo &before, const PhaseInfo &phase) {
     errors << "hftac: error: phase '" << phase.name << "' failed\n";
   if (MeasuredTasks::wereRefused(*loaded.module))
     return ExitCode::input;
-  // What a module's text says may be what no pass would write.
+  // A module that was read as text may hold something that no pass would write,
+  // so the failure is an error of the input.
   bool readsText =
       options.inputKind == InputKind::mlir && before.phase == loaded.phase;
   return readsText && phase.failure == ExitCode::internal ? ExitCode::input
@@ -414,7 +422,7 @@ ExitCode Compiler::compile() {
     programs.push_back(jobs.size() == 1
                            ? kProgramSymbol.str()
                            : getSymbolPrefix(job.name) + kProgramSymbol.str());
-  // What is wrong with one of them is told before the long work.
+  // Errors in any of the jobs are reported before the long work begins.
   for (auto work : {&Compiler::prepareJob, &Compiler::compileJob})
     if (ExitCode code = ofEachJob(work); code != ExitCode::done)
       return code;
@@ -434,8 +442,8 @@ ExitCode Compiler::ofEachJob(ExitCode (Compiler::*work)()) {
   return ExitCode::done;
 }
 
-/// All that is checked and decided before code is made. `--plan-pipeline` ends
-/// here.
+/// Checks and decides everything that must be known before code is made.
+/// `--plan-pipeline` ends here.
 ExitCode Compiler::prepareJob() {
   if (ExitCode code =
           checkTarget(*loaded.module, loaded.phase, options, errors);
@@ -466,12 +474,12 @@ ExitCode Compiler::compileJob() {
     else
       code = isMLIR(options.emit) ? emitModule() : generateCode();
   }
-  // The next job needs the memory.
+  // Free the memory for the next job.
   loaded.module = nullptr;
   return code;
 }
 
-/// What all jobs have come to together.
+/// Writes the results of all jobs together.
 ExitCode Compiler::finish() {
   if (!objects.empty())
     return link();
@@ -486,7 +494,7 @@ ExitCode Compiler::finish() {
   return error ? fail(ExitCode::cannotWrite, std::move(error)) : ExitCode::done;
 }
 
-/// Of a job with a budget; what doesn't fit into it is told.
+/// Makes the report of a job with a budget; reports what doesn't fit into it.
 ExitCode Compiler::reportBudget(std::optional<BudgetReport> &report) {
   FailureOr<Job> job = Job::read(*loaded.module);
   if (failed(job))
@@ -502,7 +510,8 @@ ExitCode Compiler::reportBudget(std::optional<BudgetReport> &report) {
   return ExitCode::done;
 }
 
-/// Where `--timeline` says: the step of a budget, or else of a preconditioner.
+/// Draws the step within a budget, or else that of a preconditioner, to the
+/// file that `--timeline` names.
 ExitCode Compiler::drawPlanned(const std::optional<BudgetReport> &budget) {
   if (budget)
     return writeTimeline(budget->draw(), options, errors);
@@ -519,7 +528,7 @@ ExitCode Compiler::drawPlanned(const std::optional<BudgetReport> &budget) {
   return ExitCode::usage;
 }
 
-/// What one of several jobs adds to what they take together.
+/// Adds a job to the summary of several jobs.
 ExitCode Compiler::reportJob(const std::optional<BudgetReport> &budget) {
   FailureOr<Job> job = Job::read(*loaded.module);
   if (failed(job))
@@ -538,8 +547,8 @@ ExitCode Compiler::reportJob(const std::optional<BudgetReport> &budget) {
   return ExitCode::done;
 }
 
-/// Of `--plan`: draws the step where `--timeline` says, and keeps what is to be
-/// printed.
+/// Does the work of `--plan`: draws the step if `--timeline` is given, and
+/// keeps the text to print.
 ExitCode Compiler::printPlanned() {
   std::optional<BudgetReport> budget;
   if (ExitCode code = reportBudget(budget); code != ExitCode::done)

@@ -10,29 +10,30 @@
 
 namespace mlir::hfta {
 
-/// Tells what is wrong with a file of costs, and what makes them.
+/// Reports an error in a file of costs, and how to make such a file.
 ExitCode failCosts(llvm::StringRef path, llvm::Error error,
                    llvm::raw_ostream &errors);
 
-/// Reads the options' file. Nothing after an error, which has been told.
+/// Reads the file that the options name. Returns nothing after an error, which
+/// has been reported.
 std::optional<planning::MeasuredCosts>
 readCostsFile(const DriverOptions &options, llvm::raw_ostream &errors);
 
-/// Whether costs are of a program of this model and so many copies; an error
-/// says what it differs in.
+/// Checks that the costs are those of a program of this model with this number
+/// of copies; the error says how it differs.
 llvm::Error checkCosts(const planning::MeasuredCosts &costs,
                        llvm::StringRef model, int64_t copies);
 
-/// Whether a job that was loaded has a preconditioner whose work several
-/// replicas of its only stage share: costs say who does what of it.
+/// Whether a loaded job has a preconditioner whose work several replicas of its
+/// only stage share: the costs decide who does which part of it.
 bool takesKfacCosts(const DriverOptions &options, const LoadedModule &loaded);
 
-/// Whether a job that was loaded has a budget of memory that a step of one
-/// worker is planned for.
+/// Whether a loaded job has a memory budget for which a step of one worker is
+/// planned.
 bool takesBudgetCosts(const DriverOptions &options, const LoadedModule &loaded);
 
-/// Reads the options' file, and leaves what it says in the module, for when
-/// tasks are made.
+/// Reads the file that the options name, and notes its contents on the module
+/// for the time when tasks are made.
 ExitCode loadTaskCosts(const DriverOptions &options, LoadedModule &loaded,
                        llvm::raw_ostream &errors);
 

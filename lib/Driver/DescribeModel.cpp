@@ -39,7 +39,8 @@ struct DescribeModelPass
     module->setAttr(kModelsAttrName, ArrayAttr::get(&getContext(), described));
   }
 
-  /// As the job has its types: these are what checkpoints and exports hold.
+  /// Describes the model with the types of the job, which are those of
+  /// checkpoints and exports.
   Attribute describe(const Job &job, ModelOp natural) {
     OwningOpRef<ModelOp> typed = natural.clone();
     for (VariableOp variable : typed->getBody().getOps<VariableOp>())
@@ -60,8 +61,8 @@ struct DescribeModelPass
     return list.getDictionary(&getContext());
   }
 
-  /// Identities and exports are of the steps of a cumulative sum, which models
-  /// had when the first checkpoints were written.
+  /// Decomposes cumulative sums: identities and exports contain their steps, as
+  /// models did when the first checkpoints were written.
   static void expandSums(ModelOp model) {
     SmallVector<CumulativeSumOp> sums;
     model.walk([&](CumulativeSumOp op) { sums.push_back(op); });

@@ -10,11 +10,11 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 //===----------------------------------------------------------------------===//
-// Places
+// Locations
 //===----------------------------------------------------------------------===//
 
-/// The first place in a file within `location`, and the innermost name on the
-/// way to it.
+/// Returns the first location in a file within `location`, and the innermost
+/// name on the way to it.
 static FileLineColLoc findFile(Location location, StringRef &name) {
   if (auto file = dyn_cast<FileLineColLoc>(location))
     return file;

@@ -8,9 +8,10 @@
 
 namespace mlir::hfta {
 
-/// Prints what the context reports: with source line and caret for a place in
-/// a text that `sources` holds; otherwise with the file's name and, if the
-/// message doesn't hold it, the node's. Remarks only if asked for.
+/// Prints the diagnostics of a context. For a location in a text that `sources`
+/// holds, it prints the source line and a caret; otherwise the name of the file
+/// and, unless the message has it already, of the node. Remarks are printed
+/// only if asked for.
 class DiagnosticPrinter : public ScopedDiagnosticHandler {
 public:
   DiagnosticPrinter(MLIRContext *context, llvm::SourceMgr &sources,

@@ -23,10 +23,10 @@ using namespace mlir::hfta;
 // Internal errors
 //===----------------------------------------------------------------------===//
 
-/// Where memory is asked for in vain. Files that were begun are removed. Does
-/// only what a signal handler may do.
+/// Called when an allocation fails. Removes files that were begun. Does only
+/// what a signal handler may do.
 [[noreturn]] static void exitWithoutMemory() {
-  // Several threads may come here: the first one speaks.
+  // Several threads may come here, but only the first one prints.
   static std::atomic_flag isTold;
   while (isTold.test_and_set())
     pause();
@@ -36,8 +36,8 @@ using namespace mlir::hfta;
   _exit(static_cast<int>(ExitCode::unsupported));
 }
 
-/// Whether the process can't have a little more memory. Its stack then can't
-/// grow either, which is a crash like others.
+/// Whether the process can't get even a little more memory. In that case its
+/// stack can't grow either, which looks like any other crash.
 static bool isMemoryShort() {
   constexpr size_t kBytes = 8 << 20;
   void *memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
@@ -48,7 +48,8 @@ static bool isMemoryShort() {
   return false;
 }
 
-/// Only what a signal handler may do: LLVM has removed temporary files.
+/// Does only what a signal handler may do; LLVM has removed temporary files
+/// already.
 static void exitAfterSignal(void *) {
   if (isMemoryShort())
     exitWithoutMemory();
@@ -60,7 +61,7 @@ static void exitAfterSignal(void *) {
 }
 
 static void exitAfterFatalError(void *, const char *reason, bool) {
-  // A thread needs memory too.
+  // Starting a thread fails if there is no memory for it.
   if (llvm::StringRef(reason).starts_with("pthread_create failed"))
     exitWithoutMemory();
   llvm::errs() << "hftac: error: internal error: " << reason << '\n'
@@ -75,9 +76,10 @@ static void installHandlers() {
   llvm::install_bad_alloc_error_handler(
       [](void *, const char *, bool) { exitWithoutMemory(); });
   std::set_new_handler(exitWithoutMemory);
-  // A reader of the output that goes away is an error of writing.
+  // If the reader of the output goes away, that becomes an error of writing.
   std::signal(SIGPIPE, SIG_IGN);
-  // A limit on file sizes is an error like a full disk.
+  // If a file exceeds the limit on file sizes, that becomes an error, as on a
+  // full disk.
   std::signal(SIGXFSZ, SIG_IGN);
 }
 

@@ -38,14 +38,15 @@ void LLVMInitializeNVPTXAsmPrinter();
 }
 
 static constexpr llvm::StringLiteral kGpuTriple = "nvptx64-nvidia-cuda";
-/// What emulated images may use: fused multiply-adds without a call.
+/// The processor for emulated images, which has fused multiply-add
+/// instructions.
 static constexpr llvm::StringLiteral kEmulatedCpu = "x86-64-v3";
 
 //===----------------------------------------------------------------------===//
-// What is asked for
+// The request
 //===----------------------------------------------------------------------===//
 
-/// Empty if there is none.
+/// Returns the path of ptxas; empty if there is none.
 static std::string findPtxas(const DriverOptions &options) {
   if (!options.ptxas.empty())
     return llvm::sys::fs::can_execute(options.ptxas) ? options.ptxas : "";
@@ -59,8 +60,8 @@ static std::string findPtxas(const DriverOptions &options) {
   return path ? *path : std::string();
 }
 
-/// Beside cubins: later chips can compile the text of the highest one that
-/// isn't for itself alone.
+/// Returns the chip whose PTX goes with the cubins: the highest one whose PTX
+/// isn't specific to the chip, so that drivers can compile it for later chips.
 static std::string findPtxChip(llvm::ArrayRef<std::string> chips) {
   std::string found;
   for (const GpuChip &chip : getGpuChips())
@@ -82,7 +83,7 @@ ExitCode hfta::resolveGpuCode(const DriverOptions &options,
     return ExitCode::done;
   if (options.gpuCode.cubin)
     request.ptxas = findPtxas(options);
-  // Without cubins each chip needs its text.
+  // Without cubins, each chip needs its own PTX.
   if (options.gpuCode.ptx && !request.ptxas.empty())
     request.ptxChips = {findPtxChip(request.chips)};
   else if (options.gpuCode.ptx)
@@ -130,7 +131,7 @@ llvm::Error GpuCodeGenerator::optimize(llvm::Module &module,
   return llvm::Error::success();
 }
 
-/// Before any thread needs them.
+/// Registers LLVM's targets, before any thread needs them.
 static void registerTargets() {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
@@ -140,8 +141,9 @@ static void registerTargets() {
   LLVMInitializeNVPTXAsmPrinter();
 }
 
-/// Parts are loaded by themselves: what one of them lacks, it has nowhere. What
-/// a launch asks for lies in NVVM's address space of shared memory.
+/// Checks that each part is complete, since parts are loaded separately. Only
+/// memory in NVVM's shared address space, which a launch allocates, may be
+/// undefined.
 static LogicalResult checkParts(ModuleOp op, ArrayRef<Bitcode> parts) {
   for (const Bitcode &part : parts) {
     llvm::LLVMContext context;
@@ -159,7 +161,8 @@ static LogicalResult checkParts(ModuleOp op, ArrayRef<Bitcode> parts) {
   return success();
 }
 
-/// Most jobs' kernels are the same for all chips.
+/// Groups the chips by their kernels; for most jobs these are equal for all
+/// chips.
 llvm::SmallVector<GpuCodeGenerator::Kind, 2>
 GpuCodeGenerator::findKinds(ModuleOp op) const {
   bool differ = llvm::any_of(op.getOps(), [](Operation &function) {
@@ -180,7 +183,7 @@ GpuCodeGenerator::findKinds(ModuleOp op) const {
   return found;
 }
 
-/// Leaves what LLVM IR has.
+/// Leaves only operations that can be translated to LLVM IR.
 LogicalResult GpuCodeGenerator::prepare(ModuleOp op, const Kind &kind) const {
   PassManager passes(op.getContext(), ModuleOp::getOperationName());
   HftaChooseGpuKernelsOptions choose;
@@ -212,7 +215,7 @@ LogicalResult GpuCodeGenerator::translate(ModuleOp op, Kind &kind) const {
     llvm::WriteBitcodeToFile(*module, code);
     return success();
   }
-  // Names of PTX have no slashes.
+  // The separator is "$", as names in PTX can't have slashes.
   kind.parts = splitModule(*module, "hfta$");
   return request.emulated ? success() : checkParts(op, kind.parts);
 }
@@ -228,7 +231,7 @@ LogicalResult GpuCodeGenerator::translate(ModuleOp op) {
   return success();
 }
 
-/// PTX, or an object for the host.
+/// Emits PTX, or an object for the host if images are emulated.
 llvm::Expected<std::string> GpuCodeGenerator::emit(const Bitcode &code,
                                                    llvm::StringRef chip) const {
   llvm::LLVMContext context;
@@ -254,7 +257,7 @@ llvm::Expected<std::string> GpuCodeGenerator::emitPtx() {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Files that go away with it.
+/// A file that is removed when the object is destroyed.
 class TemporaryFile {
 public:
   static llvm::Expected<TemporaryFile> create(llvm::StringRef suffix) {
@@ -315,7 +318,7 @@ GpuCodeGenerator::assemble(llvm::StringRef text, llvm::StringRef chip) const {
   return image->read();
 }
 
-/// A part for a chip, and what has become of it.
+/// The compilation of one part for one chip, with its result.
 struct GpuCodeGenerator::Work {
   const Bitcode *part;
   std::string chip;
@@ -369,7 +372,7 @@ GpuCodeGenerator::link(llvm::ArrayRef<std::string> objects) const {
   return image->read();
 }
 
-/// One for all chips of a kind.
+/// Returns the PTX of a kind of kernels, which serves all chips of the kind.
 llvm::Expected<std::string>
 GpuCodeGenerator::makeEmulated(const Kind &kind) const {
   std::vector<std::string> objects;

@@ -17,20 +17,21 @@ namespace mlir::hfta {
 struct GpuImage {
   std::string chip, data;
   uint32_t kind;   ///< hfta_image_kind
-  bool warpGroups; ///< has kernels for these
+  bool warpGroups; ///< the image has warp-group kernels
 };
 
-/// What images are made for, and with what.
+/// The images to make, and the tools for that.
 struct GpuCodeRequest {
   std::vector<std::string> chips;
   bool emulated = false;
-  bool isText = false; ///< PTX of all kernels for the one chip, not images
-  std::vector<std::string> ptxChips; ///< whose text is kept
-  std::string ptxas;                 ///< empty: there are no cubins
+  bool isText =
+      false; ///< make PTX of all kernels for the one chip instead of images
+  std::vector<std::string> ptxChips; ///< the chips whose PTX is kept
+  std::string ptxas;                 ///< empty: no cubins are made
 };
 
-/// What the options ask for. Where there is no ptxas a warning says so, or, if
-/// it was asked for, an error.
+/// Finds out which code the options ask for. If there is no ptxas, this warns,
+/// or fails if cubins were asked for explicitly.
 ExitCode resolveGpuCode(const DriverOptions &options, GpuCodeRequest &request,
                         llvm::raw_ostream &errors);
 
@@ -42,17 +43,17 @@ public:
   /// Translates the module, for the host's processor if images are emulated,
   /// and optimizes it. Diagnoses failures.
   LogicalResult translate(ModuleOp op);
-  /// The text that is asked for in place of images.
+  /// Returns the PTX that is asked for instead of images.
   llvm::Expected<std::string> emitPtx();
-  /// All images, chip by chip, each in parts.
+  /// Returns all images, chip by chip, each of them in parts.
   llvm::Expected<std::vector<GpuImage>> makeImages();
 
 private:
   struct Work;
-  /// Chips for which the kernels are the same, and these in parts.
+  /// Chips whose kernels are equal, with the parts of these kernels.
   struct Kind {
     std::vector<std::string> chips;
-    bool warpGroups; ///< whether kernels have instructions of these
+    bool warpGroups; ///< the kernels use warp-group instructions
     std::vector<Bitcode> parts;
   };
   llvm::SmallVector<Kind, 2> findKinds(ModuleOp op) const;

@@ -1,4 +1,4 @@
-//===- Help.cpp - What hftac prints about itself --------------------------===//
+//===- Help.cpp - The texts that hftac prints about itself ----------------===//
 
 #include "Hfta/Import/Onnx/Import.h"
 #include "Hfta/Target/Cpu.h"

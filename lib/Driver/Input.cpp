@@ -42,7 +42,8 @@ static ExitCode getExitCode(FrontEndFailure failure) {
   llvm_unreachable("all failures are listed");
 }
 
-/// The text of the job file, if there is one, with the job options in it.
+/// Parses the text of the job file, if there is one, together with the job
+/// options.
 static ExitCode parseJobs(const DriverOptions &options,
                           JobDiagnostics &diagnostics,
                           llvm::raw_ostream &errors, ast::JobFile &file) {
@@ -123,7 +124,8 @@ static ExitCode loadModule(const DriverOptions &options, MLIRContext *context,
                       "module has no '" + kPhaseAttrName +
                           "' that tells the phase to continue from",
                       ExitCode::input);
-  // Code is made for a target; a module that isn't there yet is for any.
+  // The target matters once code is made for one; a module in an earlier phase
+  // is for any target.
   TargetAttr target = TargetAttr::get(*loaded.module);
   const PhaseInfo *phase =
       findPhase(name.getValue(), target ? target.getKind() : options.target);

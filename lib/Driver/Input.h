@@ -14,16 +14,17 @@
 namespace mlir::hfta {
 
 struct LoadedModule {
-  std::string name; ///< the job's; empty: it stands in the module alone
+  std::string
+      name; ///< the job's name; empty if the module was given without a job
   OwningOpRef<ModuleOp> module;
   Phase phase = Phase::import;
-  PipelineRequest pipeline; ///< of a job
+  PipelineRequest pipeline; ///< the job's request to the planner
 };
 
-/// Reads the inputs; `loaded` has one of each job that is to be compiled, in
-/// the file's order. Returns `done`, or another code after an error has been
-/// written to `errors` or to the context. The texts that were read stay in
-/// `sources`.
+/// Reads the inputs; `loaded` gets an entry for each job to compile, in the
+/// order of the file. Returns `done`, or another code after an error was
+/// written to `errors` or reported to the context. The texts that were read
+/// stay in `sources`.
 ExitCode loadInputs(const DriverOptions &options, MLIRContext *context,
                     llvm::SourceMgr &sources, llvm::raw_ostream &errors,
                     std::vector<LoadedModule> &loaded);
@@ -32,7 +33,7 @@ ExitCode loadInputs(const DriverOptions &options, MLIRContext *context,
 unsigned readText(llvm::StringRef path, llvm::SourceMgr &sources,
                   llvm::raw_ostream &errors);
 
-/// Arrays of `--constant`. False after an error.
+/// Reads the arrays of `--constant`. Returns false after an error.
 bool readConstants(llvm::ArrayRef<ConstantBinding> bindings,
                    MLIRContext *context, llvm::raw_ostream &errors,
                    llvm::StringMap<DenseElementsAttr> &constants);

@@ -1,4 +1,4 @@
-//===- InputFiles.cpp - What a compilation reads --------------------------===//
+//===- InputFiles.cpp - The files that a compilation reads ----------------===//
 
 #include "InputFiles.h"
 
@@ -15,7 +15,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The files that ops come from.
+/// Returns the files that the module's ops come from.
 static std::vector<std::string> getSources(ModuleOp module) {
   std::vector<std::string> files;
   llvm::StringSet<> known;
@@ -36,11 +36,12 @@ std::string hfta::getDataFolder(const DriverOptions &options) {
   return options.dataDirectory;
 }
 
-/// Data that a job names, as its relative names are understood at compile time.
+/// Returns the data files that a job names; relative names are resolved as at
+/// compile time.
 static std::vector<std::string> getDataFiles(ModuleOp module,
                                              const DriverOptions &options) {
   std::vector<std::string> files;
-  // What is wrong with the job is for later phases to say.
+  // Later phases report errors in the job.
   ScopedDiagnosticHandler ignore(module.getContext(),
                                  [](Diagnostic &) { return success(); });
   FailureOr<Job> job = Job::read(module);
@@ -59,7 +60,7 @@ static std::vector<std::string> getDataFiles(ModuleOp module,
 std::optional<std::string> hfta::findReplacedInput(llvm::StringRef output,
                                                    const DriverOptions &options,
                                                    const LoadedModule &loaded) {
-  // What isn't there replaces nothing, and a device isn't replaced.
+  // A missing file can't be replaced, and a device is written to, not replaced.
   if (!llvm::sys::fs::is_regular_file(output))
     return std::nullopt;
   std::vector<std::string> files = options.inputs;

@@ -1,4 +1,4 @@
-//===- InputFiles.h - What a compilation reads ------------------*- C++ -*-===//
+//===- InputFiles.h - The files that a compilation reads --------*- C++ -*-===//
 
 #ifndef HFTA_LIB_DRIVER_INPUTFILES_H
 #define HFTA_LIB_DRIVER_INPUTFILES_H
@@ -7,15 +7,15 @@
 
 namespace mlir::hfta {
 
-/// The file among a compilation's inputs that `output` is, perhaps under
-/// another name, or nothing. Inputs are the files of the command line, the
-/// models that the module was imported from with the external data beside them,
-/// and the data, the plan and the order that its job names.
+/// Returns the input of the compilation that `output` would replace, perhaps
+/// under another name, if there is one. The inputs are the files of the command
+/// line, the models that the module was imported from with their external data,
+/// and the data, the plan and the order that the job names.
 std::optional<std::string> findReplacedInput(llvm::StringRef output,
                                              const DriverOptions &options,
                                              const LoadedModule &loaded);
 
-/// Where relative names of data files are looked up.
+/// Returns the folder in which relative names of data files are looked up.
 std::string getDataFolder(const DriverOptions &options);
 
 } // namespace mlir::hfta

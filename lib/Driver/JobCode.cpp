@@ -21,7 +21,7 @@ ExitCode hfta::checkTarget(ModuleOp module, Phase phase,
                            const DriverOptions &options,
                            llvm::raw_ostream &errors) {
   TargetAttr target = TargetAttr::get(module);
-  // Kernels are formed for the CPU where nothing says otherwise.
+  // If nothing says otherwise, kernels were formed for the CPU.
   bool hasKernels = comesAfter(phase, Phase::train);
   if (!target && !hasKernels)
     return ExitCode::done;
@@ -80,7 +80,8 @@ ExitCode JobCode::emitPtx(GpuCodeGenerator &generator) {
   return ExitCode::done;
 }
 
-/// Of the kernels, which leave the program's module.
+/// Compiles the kernels, which are taken out of the program's module, to
+/// images.
 ExitCode JobCode::makeImages(std::vector<GpuImage> &images, bool &isDone) {
   auto code = module.lookupSymbol<ModuleOp>(kGpuModuleName);
   if (!code) {
@@ -108,8 +109,8 @@ ExitCode JobCode::makeImages(std::vector<GpuImage> &images, bool &isDone) {
 // The host
 //===----------------------------------------------------------------------===//
 
-/// Adds what a linked program or library begins with; gives the symbols that
-/// others refer to.
+/// Adds the entry points of a linked program or library. Returns the symbols
+/// that others refer to.
 std::vector<std::string> JobCode::addEntries(CodeGenerator &generator,
                                              llvm::StringRef library) {
   if (options.emit == Phase::library) {
@@ -123,7 +124,8 @@ std::vector<std::string> JobCode::addEntries(CodeGenerator &generator,
     symbols.push_back(getSymbolPrefix(job) + kProgramSymbol.str());
     generator.renameProgram(symbols.front());
   }
-  // The last job has the function that knows all of them.
+  // The module of the last job has `main`, which knows the programs of all
+  // jobs.
   if (programs.size() == 1 || symbols.front() == programs.back()) {
     generator.addMain(programs);
     symbols.push_back("main");

@@ -11,34 +11,39 @@
 
 namespace mlir::hfta {
 
-/// What tells the symbols of programs that are linked together apart.
+/// Returns the prefix that distinguishes the symbols of programs that are
+/// linked together.
 inline std::string getSymbolPrefix(llvm::StringRef job) {
   return (job + "/").str();
 }
 
-/// Whether who links what a phase gives may ask for several backwards before an
-/// update.
+/// Whether the host program that links the output of this phase may call
+/// backward several times before an update (gradient accumulation).
 bool accumulates(Phase phase);
 
-/// Whether a module in a phase is for the options' target, if it is for one,
-/// and for what is to come of it; writes to `errors` what is against it.
+/// Checks that a module in a phase fits the options' target and the output that
+/// is asked for; writes to `errors` if it doesn't.
 ExitCode checkTarget(ModuleOp module, Phase phase, const DriverOptions &options,
                      llvm::raw_ostream &errors);
-/// Whether the options' target trains such a job, after all that is planned.
+/// Checks that the options' target can train such a job, once everything is
+/// planned.
 ExitCode checkJobOnTarget(ModuleOp module, const DriverOptions &options,
                           llvm::raw_ostream &errors);
 
-/// A job's module, whose phases are behind it, and what code is made of it for.
+/// A job's module, lowered through all phases of MLIR, with everything that
+/// making its code needs.
 struct JobCode {
   ModuleOp module;
-  llvm::StringRef job;                  ///< its name
-  llvm::ArrayRef<std::string> programs; ///< symbols, of all jobs
+  llvm::StringRef job;                  ///< the job's name
+  llvm::ArrayRef<std::string> programs; ///< the symbols of all jobs' programs
   const DriverOptions &options;
-  const GpuCodeRequest &gpu;                  ///< of target `cuda`
-  std::function<void(llvm::StringRef)> begin; ///< of a step that takes a while
+  const GpuCodeRequest &gpu; ///< for target `cuda`
+  std::function<void(llvm::StringRef)>
+      begin; ///< called when a long step begins
   llvm::raw_ostream &errors;
 
-  /// Writes what `--emit` says, or adds the objects of what is to be linked.
+  /// Writes the output that `--emit` asks for, or adds objects that are to be
+  /// linked.
   ExitCode generate(std::vector<std::string> &objects);
 
 private:

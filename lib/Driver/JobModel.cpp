@@ -1,4 +1,4 @@
-//===- JobModel.cpp - What the planner knows of a job's model -------------===//
+//===- JobModel.cpp - A job's model, as the planner sees it ---------------===//
 
 #include "JobModel.h"
 #include "CostsFile.h"
@@ -14,13 +14,13 @@ ExitCode JobModel::failFile(llvm::Error error) {
   return failCosts(options.costs, std::move(error), errors);
 }
 
-/// Each layer is a stage.
+/// Makes each layer a stage.
 void JobModel::takeLayersAsStages() {
   for (size_t last = 0; last + 1 < model.layers.size(); ++last)
     lastLayers.push_back(static_cast<int64_t>(last));
 }
 
-/// Which layers the stages that are given end with.
+/// Finds the layers that the given stages end with.
 ExitCode JobModel::findStages(const Job &job, const PipelineRequest &pipeline,
                               ModuleOp module) {
   FailureOr<std::vector<int64_t>> stages = findStagesOfLayers(module);
@@ -50,8 +50,8 @@ ExitCode JobModel::findStages(const Job &job, const PipelineRequest &pipeline,
   return ExitCode::done;
 }
 
-/// Measured times in place of estimated ones. Those of a program that has the
-/// job's own stages are taken as they are.
+/// Replaces estimated times with measured ones. If the measured program has the
+/// job's own stages, its times are taken as they are.
 ExitCode JobModel::measure(const Job &job, const PipelineRequest &pipeline,
                            ModuleOp module) {
   costs = readCostsFile(options, errors);
@@ -69,7 +69,8 @@ ExitCode JobModel::measure(const Job &job, const PipelineRequest &pipeline,
       return ExitCode::input;
     model = std::move(*stages);
     takeLayersAsStages();
-    // Its tasks were measured beside messages.
+    // Its tasks were measured while messages were in flight, so the slowdown is
+    // part of their times already.
     for (MeasuredLink &link : costs->links)
       link.slowdown = 1;
   } else if (!pipeline.plansStages) {
@@ -106,7 +107,7 @@ ExitCode JobModel::load(const Job &job, const PipelineRequest &pipeline,
                                : measure(job, pipeline, module);
 }
 
-/// Without a `cluster`, stages that are given are on one machine.
+/// Without a clause `cluster`, given stages are on one machine.
 Cluster JobModel::getCluster(const Job &job,
                              const PipelineRequest &pipeline) const {
   Cluster cluster = makeCluster(job);

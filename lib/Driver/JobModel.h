@@ -1,4 +1,4 @@
-//===- JobModel.h - What the planner knows of a job's model -----*- C++ -*-===//
+//===- JobModel.h - A job's model, as the planner sees it -------*- C++ -*-===//
 
 #ifndef HFTA_LIB_DRIVER_JOBMODEL_H
 #define HFTA_LIB_DRIVER_JOBMODEL_H
@@ -11,21 +11,21 @@
 
 namespace mlir::hfta {
 
-/// The layers of a job's model, with times that were measured where `--costs`
-/// names them, else with those of documented rates.
+/// The layers of a job's model, with the times measured by the program that
+/// `--costs` names, else with times estimated from documented rates.
 class JobModel {
 public:
-  /// All are kept and outlive the model.
+  /// Keeps references to all arguments, which must outlive the model.
   JobModel(const DriverOptions &options, JobDiagnostics &diagnostics,
            llvm::raw_ostream &errors)
       : options(options), diagnostics(diagnostics), errors(errors) {}
 
-  /// Of a module that was just imported.
+  /// Builds the layers of a module that was just imported.
   ExitCode load(const Job &job, const PipelineRequest &pipeline,
                 ModuleOp module);
 
   const planning::LayerModel &getLayers() const { return model; }
-  /// Of stages that are given; see PlanningProblem.
+  /// Returns the last layers of the stages that are given; see PlanningProblem.
   const std::vector<int64_t> &getLastLayers() const { return lastLayers; }
   bool isMeasured() const { return costs.has_value(); }
   planning::Cluster getCluster(const Job &job,

@@ -17,16 +17,16 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
-/// How often a plan is made again because memory has other needs than it counts
-/// with.
+/// The most times that a plan is made again because the stages need more memory
+/// than the plan has counted.
 static constexpr int kMostAttempts = 12;
 
 static bool givesStages(const Job &job) {
   return !job.cuts.empty() || !job.replicas.empty();
 }
 
-/// Whether the planner finds something of stages that are given. Those of
-/// several chunks that are too large to be simulated have their own order.
+/// Whether given stages leave something to the planner. Stages of several
+/// chunks that are too large to be simulated have an order of their own.
 static bool leavesSomething(const Job &job, const PipelineRequest &pipeline) {
   if (job.chunks > 1 && !isSimulated(job.getWorkers(), job.microBatches))
     return false;
@@ -53,7 +53,7 @@ bool JobPlanner::isNeeded(const LoadedModule &loaded) const {
       !pipeline.planFile.empty())
     return true;
   FailureOr<Job> job = Job::read(*loaded.module);
-  // Such a budget is refused where blocks are made.
+  // A budget in such a job is refused later, when blocks are made.
   return succeeded(job) && job->training && !job->hasBudget() &&
          (leavesSomething(*job, pipeline) || job->clusterMemory != 0);
 }
@@ -62,7 +62,7 @@ bool JobPlanner::isNeeded(const LoadedModule &loaded) const {
 // Plans from files
 //===----------------------------------------------------------------------===//
 
-/// Whether a plan is for this model, batch and micro-batches.
+/// Checks that a plan is for this model, batch and micro-batches.
 ExitCode JobPlanner::checkPlan(const Job &job, const PipelineRequest &pipeline,
                                llvm::StringRef digest) {
   const PipelinePlan &plan = result.plan;
@@ -126,7 +126,7 @@ ExitCode JobPlanner::readPlanFile(const Job &job,
 // From plan to job
 //===----------------------------------------------------------------------===//
 
-/// Loads the inputs again, with as many micro-batches as the plan has.
+/// Loads the inputs again, with the plan's number of micro-batches.
 ExitCode JobPlanner::reload(const PipelineRequest &pipeline,
                             LoadedModule &loaded) {
   static constexpr llvm::StringLiteral kFlag = "micro-batches";
@@ -148,8 +148,8 @@ ExitCode JobPlanner::reload(const PipelineRequest &pipeline,
   return code;
 }
 
-/// Whether a plan's order is one of stages of so many chunks, which have the
-/// parts of the model that these have in it.
+/// Whether a plan's order is for stages with this number of chunks, whose parts
+/// of the model are placed in the same way.
 static bool fitsChunks(const PipelinePlan &plan) {
   std::optional<OrderKind> kind = symbolizeOrderKind(plan.order);
   if (!kind || *kind == OrderKind::list || *kind == OrderKind::file)
@@ -162,7 +162,7 @@ static bool fitsChunks(const PipelinePlan &plan) {
          (plan.isVShaped() ? OrderKind::vShape : OrderKind::interleaved);
 }
 
-/// Whether a file's order is one of the file's stages.
+/// Checks that the order in a plan's file fits the stages in that file.
 ExitCode JobPlanner::checkOrder(const Job &job,
                                 const PipelineRequest &pipeline) {
   if (pipeline.planFile.empty())
@@ -189,8 +189,9 @@ ExitCode JobPlanner::checkOrder(const Job &job,
   return ExitCode::input;
 }
 
-/// Ranks get the workers in the order of their devices. Empty where that is
-/// their own, stage by stage, or where there is one stage.
+/// Assigns the workers to ranks in the order of their devices. The result is
+/// empty if they are in that order already, stage by stage, or if there is one
+/// stage.
 static std::vector<int64_t> findWorkerPlaces(const PipelinePlan &plan) {
   std::vector<int64_t> devices;
   for (const PlannedStage &stage : plan.stages)
@@ -252,7 +253,7 @@ ExitCode JobPlanner::apply(const PipelineRequest &pipeline,
                                    : checkCuts(pipeline, *loaded.module);
 }
 
-/// Whether the model can be cut as its plan in a file says.
+/// Checks that the model can be cut as the plan in a file says.
 ExitCode JobPlanner::checkCuts(const PipelineRequest &pipeline,
                                ModuleOp module) {
   MLIRContext *context = module.getContext();
@@ -271,7 +272,7 @@ ExitCode JobPlanner::checkCuts(const PipelineRequest &pipeline,
   return cut ? ExitCode::done : ExitCode::input;
 }
 
-/// What memory planning finds that each stage's worker needs.
+/// Returns the memory of each stage's worker, as memory planning finds it.
 static FailureOr<SmallVector<int64_t>> findPeaks(ModuleOp module) {
   FailureOr<Job> job = Job::read(module);
   if (failed(job))
@@ -287,8 +288,8 @@ static FailureOr<SmallVector<int64_t>> findPeaks(ModuleOp module) {
   return getWorkerBytes(*copy, *job);
 }
 
-/// The plan gets what its stages' workers need. What can't be lowered isn't
-/// planned otherwise, either.
+/// Sets the memory that the workers of the plan's stages need. A module that
+/// can't be lowered isn't planned in another way either.
 ExitCode JobPlanner::measurePeaks(ModuleOp module) {
   FailureOr<SmallVector<int64_t>> peaks = findPeaks(module);
   isRefused = failed(peaks);
@@ -299,8 +300,9 @@ ExitCode JobPlanner::measurePeaks(ModuleOp module) {
   return ExitCode::done;
 }
 
-/// Whether stages of which nothing is left to plan fit into the cluster's
-/// memory; with `recompute auto`, if need be, by computing forwards again.
+/// Checks that stages for which nothing is left to plan fit into the cluster's
+/// memory. With `recompute auto`, those that don't fit recompute their
+/// forwards.
 ExitCode JobPlanner::checkMemory(Job job, ModuleOp module) {
   for (bool isLast : {job.recompute != "auto", true}) {
     FailureOr<SmallVector<int64_t>> peaks = findPeaks(module);
@@ -327,7 +329,7 @@ ExitCode JobPlanner::checkMemory(Job job, ModuleOp module) {
 // The plan
 //===----------------------------------------------------------------------===//
 
-/// Of stages that compute forwards again, those that needn't don't.
+/// Turns recomputation off in those stages that fit into memory without it.
 static void keepWhatFits(const PlanningProblem &problem, PipelinePlan &plan) {
   Workload workload;
   workload.batch = problem.job.batch;
@@ -352,7 +354,8 @@ static void keepWhatFits(const PlanningProblem &problem, PipelinePlan &plan) {
   }
 }
 
-/// The values behind which a part ends, where the cut isn't its last layer.
+/// Notes the values after which a part is cut, if these aren't just its last
+/// layer.
 static void noteCut(const Job &job, PlannedPart &part) {
   if (part.number >= static_cast<int64_t>(job.cuts.size()))
     return;
@@ -361,9 +364,8 @@ static void noteCut(const Job &job, PlannedPart &part) {
     part.cut = cut;
 }
 
-/// Makes a plan of a problem once. Where its stages need more than the
-/// cluster's `memory`, `unknown` is how much of it the plan hasn't counted
-/// with.
+/// Makes a plan once. If its stages need more than the cluster's `memory`,
+/// `unknown` becomes the number of bytes that the plan hasn't counted.
 ExitCode JobPlanner::tryPlan(const PlanningProblem &problem, int64_t memory,
                              LoadedModule &loaded, int64_t &unknown) {
   if (ExitCode code = makePlan(problem, diagnostics, errors, result);
@@ -390,10 +392,11 @@ ExitCode JobPlanner::tryPlan(const PlanningProblem &problem, int64_t memory,
   return ExitCode::done;
 }
 
-/// Where memory has more needs than layers tell of, such as workspaces, the
-/// plan is made again with so much less of it. Other stages may need less:
-/// where nothing is left that fits, what was reserved is halved towards what
-/// was too little. `unsupported`, which isn't told, if nothing fits.
+/// Plans within the cluster's memory. If stages need memory that the layers
+/// don't account for, such as workspaces, that many bytes are reserved and the
+/// plan is made again. Other stages may need less than that: when nothing fits
+/// any more, the reserve is bisected between the largest that was too little
+/// and this one. Returns `unsupported`, without a message, if nothing fits.
 ExitCode JobPlanner::planWithinMemory(PlanningProblem problem,
                                       LoadedModule &loaded) {
   int64_t memory = problem.cluster.memory, reserved = 0, tooLittle = 0;
@@ -405,7 +408,7 @@ ExitCode JobPlanner::planWithinMemory(PlanningProblem problem,
     if ((isFound && (memory == 0 || unknown == 0)) ||
         (!isFound && (code != ExitCode::unsupported || attempt == 0)))
       return code;
-    // More than before, so that it comes to an end.
+    // More than before, so that the loop comes to an end.
     int64_t more = std::max(unknown, reserved + memory / 256);
     (isFound ? tooLittle : tooMuch.emplace()) = reserved;
     reserved = tooMuch ? tooLittle + (*tooMuch - tooLittle) / 2 : more;
@@ -414,9 +417,9 @@ ExitCode JobPlanner::planWithinMemory(PlanningProblem problem,
   return ExitCode::unsupported;
 }
 
-/// What the stages need that do with least by the layers' account, or with a
-/// little more where the planner finds none with so much. `unsupported`, unless
-/// they fit into the cluster's memory after all.
+/// Measures the memory of the stages that need least according to the layers,
+/// or slightly more if the planner finds no plan with so little. Returns
+/// `unsupported`, unless they fit into the cluster's memory after all.
 ExitCode JobPlanner::measureShortage(PlanningProblem problem,
                                      LoadedModule &loaded) {
   int64_t memory = problem.cluster.memory, unknown = 0;
@@ -429,7 +432,8 @@ ExitCode JobPlanner::measureShortage(PlanningProblem problem,
       result.shortage = findLargestStage(result.plan);
       if (result.shortage.leastMemory <= memory)
         return ExitCode::done;
-      // Planners that count with more need as much.
+      // The planner itself must be given at least the memory that it counted
+      // with.
       result.shortage.leastMemory =
           std::max(result.shortage.leastMemory, counted.leastMemory);
       return ExitCode::unsupported;
@@ -443,9 +447,10 @@ ExitCode JobPlanner::measureShortage(PlanningProblem problem,
   return ExitCode::unsupported;
 }
 
-/// Tells with how much there is a plan: one that computes again or, where that
-/// was tried first, one that lacks `kept`. What computes more may well need
-/// more. `unsupported`, unless one of them fits after all.
+/// Reports how much memory a plan would need: one that recomputes or, if that
+/// was tried too, one that keeps all activations, whose shortage is `kept`.
+/// Recomputation may well need more memory. Returns `unsupported`, unless one
+/// of them fits after all.
 ExitCode JobPlanner::tellLeastMemory(PlanningProblem problem,
                                      const PlanFailure *kept,
                                      LoadedModule &loaded) {
@@ -465,8 +470,8 @@ ExitCode JobPlanner::tellLeastMemory(PlanningProblem problem,
   return ExitCode::unsupported;
 }
 
-/// With `recompute auto`, and memory that is short, the faster of a plan that
-/// keeps all activations and one that computes them again where that is needed.
+/// With `recompute auto` and limited memory, chooses the faster of two plans:
+/// one that keeps all activations and one that recomputes them where needed.
 ExitCode JobPlanner::planWithRecompute(PlanningProblem problem,
                                        LoadedModule &loaded) {
   problem.recomputes = problem.job.recompute == "all";
@@ -493,7 +498,7 @@ ExitCode JobPlanner::planWithRecompute(PlanningProblem problem,
   return tellLeastMemory(problem, isChosen ? &keptShortage : nullptr, loaded);
 }
 
-/// What a plan in a file has no use for.
+/// Refuses options that have no effect on a plan in a file.
 ExitCode JobPlanner::checkPlanOptions() {
   bool isDrawn = options.planPipeline && !options.timeline.empty();
   const char *option = !options.costs.empty() ? "--costs"

@@ -8,25 +8,26 @@
 
 namespace mlir::hfta {
 
-/// Says that `--costs` is of no use.
+/// Reports that `--costs` has no effect.
 ExitCode refuseCosts(llvm::raw_ostream &errors);
 
-/// Finds what a job leaves to the planner (stages, micro-batches, the order, or
-/// how many are in flight) and writes it into the job of its module.
+/// Finds what a job leaves to the planner (stages, the number of micro-batches,
+/// their order, or how many are in flight) and writes it into the job of its
+/// module.
 class JobPlanner {
 public:
-  /// All are kept and outlive the planner.
+  /// Keeps references to all arguments, which must outlive the planner.
   JobPlanner(const DriverOptions &options, llvm::SourceMgr &sources,
              llvm::raw_ostream &errors)
       : options(options), sources(sources), errors(errors),
         diagnostics(sources, errors) {}
 
-  /// Whether there is something to plan of a job that was loaded, or memory of
-  /// its cluster that its stages must fit into.
+  /// Whether a loaded job has something to plan, or a memory of its cluster
+  /// that its stages must fit into.
   bool isNeeded(const LoadedModule &loaded) const;
-  /// The module, just imported, is loaded once more where another number of
-  /// micro-batches is best. Each stage's worker fits into the cluster's memory
-  /// by its planned segments.
+  /// Plans the module, which was just imported. If another number of
+  /// micro-batches is best, the module is loaded again. Each stage's worker
+  /// must fit into the cluster's memory by its planned segments.
   ExitCode plan(LoadedModule &loaded);
 
   const SimulatedPlan &getPlan() const { return result; }
@@ -57,7 +58,7 @@ private:
   llvm::raw_ostream &errors;
   JobDiagnostics diagnostics;
   SimulatedPlan result;
-  bool isRefused = false; ///< the module can't be lowered, as was told
+  bool isRefused = false; ///< the module can't be lowered, which was reported
 };
 
 } // namespace mlir::hfta

@@ -33,7 +33,8 @@ static ExitCode keepOne(const DriverOptions &options, ast::JobFile &file,
   return ExitCode::done;
 }
 
-/// What is of one job alone; empty: nothing that the options ask for.
+/// Returns the message about an option that makes sense for one job only; empty
+/// if none was given.
 static std::string findLonely(const DriverOptions &options) {
   if (options.planPipeline)
     return "'--plan-pipeline' plans one job";

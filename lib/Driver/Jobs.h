@@ -8,9 +8,9 @@
 
 namespace mlir::hfta {
 
-/// Leaves in `file` the train blocks that are to be compiled: the one that
-/// `--job` names, or else all. Returns `done`, or another code after it has
-/// written to `errors` what can't be done with several.
+/// Keeps in `file` the train blocks to compile: the one that `--job` names, or
+/// else all. Returns `done`, or another code after writing to `errors` what
+/// can't be done with several jobs.
 ExitCode chooseJobs(const DriverOptions &options, ast::JobFile &file,
                     llvm::raw_ostream &errors);
 

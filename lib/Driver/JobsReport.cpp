@@ -1,4 +1,4 @@
-//===- JobsReport.cpp - What several jobs will take at seats --------------===//
+//===- JobsReport.cpp - The estimated time of several jobs at seats -------===//
 
 #include "JobsReport.h"
 
@@ -11,7 +11,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Steps of an epoch, by the first file whose header tells; 0: none does.
+/// Returns the number of steps in an epoch, from the first file whose header
+/// gives the number of samples; 0 if none does.
 static int64_t findEpoch(const Job &job, StringRef folder) {
   for (const DataField &field : job.data) {
     hfta_data_format format = field.train.format == "idx"   ? HFTA_DATA_IDX
@@ -27,7 +28,7 @@ static int64_t findEpoch(const Job &job, StringRef folder) {
   return 0;
 }
 
-/// -1: nobody knows.
+/// Returns the number of steps of a job; -1 if it isn't known.
 static int64_t findSteps(const Job &job, StringRef folder) {
   if (job.steps > 0)
     return job.steps;
@@ -47,8 +48,8 @@ void JobsReport::add(const Job &job, double stepSeconds, int64_t groups,
   rows.push_back({job.name, job.copies, job.batch, expected});
 }
 
-/// Seats that are worth looking at: twice as many again and again, until each
-/// job has one.
+/// Chooses the numbers of seats to report: powers of two, until each job has a
+/// seat.
 static SmallVector<int64_t> chooseSeats(size_t jobs) {
   SmallVector<int64_t> counts = {1};
   while (counts.back() < 8 && counts.back() < static_cast<int64_t>(jobs))

@@ -1,4 +1,4 @@
-//===- JobsReport.h - What several jobs will take at seats ------*- C++ -*-===//
+//===- JobsReport.h - Estimated time of several jobs at seats ---*- C++ -*-===//
 
 #ifndef HFTA_LIB_DRIVER_JOBSREPORT_H
 #define HFTA_LIB_DRIVER_JOBSREPORT_H
@@ -10,12 +10,12 @@
 
 namespace mlir::hfta {
 
-/// A line a job, and how long training them all takes at how many seats, by the
-/// estimates of their plans.
+/// A table with a line for each job, and how long training all of them takes
+/// with different numbers of seats, estimated from their plans.
 class JobsReport {
 public:
-  /// A job whose copies take turns in so many groups. Data files lie in
-  /// `folder`; their headers tell how long epochs are.
+  /// Adds a job whose copies take turns in `groups` groups. Data files are
+  /// looked up in `folder`; their headers say how long an epoch is.
   void add(const Job &job, double stepSeconds, int64_t groups,
            llvm::StringRef folder);
   void print(llvm::raw_ostream &os) const;

@@ -34,7 +34,8 @@ using planning::MeasuredCosts;
 
 namespace {
 
-/// Reads from tasks what goes from layer to layer and what stays.
+/// Determines from tasks which values go from layer to layer and which are
+/// kept.
 class LayerReader {
 public:
   LayerReader(ModuleOp module, double samples, std::vector<Layer> &layers)
@@ -44,14 +45,14 @@ public:
         addTask(task, tag);
   }
 
-  /// Gives the layers their bytes; returns those of the optimizer's state for
-  /// each byte of parameters.
+  /// Sets the layers' bytes; returns the bytes of the optimizer's state per
+  /// byte of parameters.
   double read(ModuleOp module);
 
 private:
-  /// Blocks of tasks.
+  /// The blocks whose tasks use a variable.
   struct Uses {
-    int64_t forwardWriter = -1; ///< -1: no forward writes it
+    int64_t forwardWriter = -1; ///< -1 if no forward writes it
     int64_t firstForward = -1, first = -1, last = -1;
     bool readByOwnBackward = false;
   };
@@ -130,8 +131,8 @@ double LayerReader::read(ModuleOp module) {
 // Times
 //===----------------------------------------------------------------------===//
 
-/// By documented rates. The weights are read for each micro-batch, however few
-/// samples it has.
+/// Estimates times from documented rates. The time to read the weights counts
+/// for each micro-batch, however few samples that has.
 static void estimateTimes(ModuleOp module, int64_t copies, double samples,
                           std::vector<Layer> &layers) {
   llvm::StringMap<TaskCost> costs;
@@ -158,7 +159,8 @@ static void estimateTimes(ModuleOp module, int64_t copies, double samples,
   }
 }
 
-/// "'a'", "'b, c'" for a cut of two values, "none" behind the last one.
+/// Quotes a cut: "'a'", "'b, c'" for a cut of two values, "none" after the last
+/// one.
 static std::string quoteCut(llvm::ArrayRef<std::string> names, size_t number) {
   return number < names.size() ? "'" + names[number] + "'" : "none";
 }
@@ -185,16 +187,16 @@ hfta::findGrain(const MeasuredCosts &costs, const LayerModel &model,
                                  "got " + quoteCut(got, number));
 }
 
-/// What was measured of a micro-batch, with at most as much of it as was
-/// estimated for however few samples.
+/// Sets the time of a micro-batch to the measured one. The part that doesn't
+/// depend on the number of samples is the estimated one, but at most the whole.
 static void setTime(double measured, double samples, double &least,
                     double &each) {
   least = std::min(least, measured);
   each = (measured - least) / samples;
 }
 
-/// What was measured of a part's task and of the versions that take its place:
-/// in steps that take moments, and in those that work with rows.
+/// Adds up the measurements of a part's task and of the versions that take its
+/// place: in steps that compute moments, and in steps that work with rows.
 static planning::MeasuredTask getTask(const MeasuredCosts &costs,
                                       llvm::StringRef part, int64_t block) {
   planning::MeasuredTask all;
@@ -211,9 +213,9 @@ static planning::MeasuredTask getTask(const MeasuredCosts &costs,
   return all;
 }
 
-/// On how many workers a layer was updated, each of which does all of it; that
-/// forwards are run more often than there are micro-batches is because copies
-/// take turns.
+/// Returns the number of workers that updated a layer, each of which updates
+/// all of it. If forwards run more often than there are micro-batches, copies
+/// take turns, and updates run as often for each worker.
 static double countWorkers(const MeasuredCosts &costs, int64_t block) {
   auto getRuns = [&](llvm::StringRef part) {
     return getTask(costs, part, block).runs;
@@ -261,7 +263,7 @@ llvm::Error hfta::measureLayers(LayerModel &model, const MeasuredCosts &costs) {
 // Layers
 //===----------------------------------------------------------------------===//
 
-/// One stage of one worker, however it is cut.
+/// Makes the job one stage of one worker, however it is cut.
 static void makeOneStage(ModuleOp module, Job job) {
   job.cuts.clear();
   job.replicas.clear();
@@ -277,7 +279,8 @@ static void makeOneStage(ModuleOp module, Job job) {
   job.write(module);
 }
 
-/// The last one's has no cut behind it; no other layer has its name.
+/// Makes the layers that the cuts separate. The last layer has no cut after it,
+/// and gets a name that no other layer has.
 static std::vector<Layer>
 makeLayers(llvm::ArrayRef<std::vector<std::string>> cuts) {
   std::vector<Layer> layers;
@@ -299,8 +302,8 @@ static OwningOpRef<ModuleOp> fuseCopy(ModuleOp module) {
   });
 }
 
-/// Of each read of a variable in the model, in the module's order, its block
-/// with these cuts.
+/// Returns the block, with these cuts, of each read of a variable in the model,
+/// in the module's order.
 static FailureOr<SmallVector<int64_t>> findBlocksOfReads(ModuleOp fused,
                                                          llvm::StringRef cuts) {
   HftaPlanPipelineOptions options;
@@ -319,7 +322,8 @@ static FailureOr<SmallVector<int64_t>> findBlocksOfReads(ModuleOp fused,
   return blocks;
 }
 
-/// Whether each read of a variable in the model is that of a layer's weight.
+/// Returns, for each read of a variable in the model, whether the variable is a
+/// layer's weight.
 static SmallVector<bool> findWeights(ModuleOp fused) {
   SmallVector<bool> areWeights;
   fused.walk([&](ReadOp read) { areWeights.push_back(isWeightRead(read)); });
@@ -343,7 +347,7 @@ FailureOr<std::vector<int64_t>> hfta::findStagesOfLayers(ModuleOp module) {
     if (!isNew && known->second != stage)
       known->second = kSplitLayer;
   }
-  // What has no weight, such as a loss, goes with the layer before it.
+  // A layer without a weight, such as a loss, goes with the layer before it.
   int64_t count = layers->empty() ? 0 : *llvm::max_element(*layers) + 1;
   std::vector<int64_t> result;
   for (int64_t layer = 0; layer < count; ++layer) {

@@ -10,41 +10,43 @@
 
 namespace mlir::hfta {
 
-/// Which parts of a model are layers.
+/// The parts of a model that count as layers.
 enum class LayerGrain {
-  all, ///< as `--cuts=all` cuts it
-  cuts ///< what lies between the job's own cuts
+  all, ///< as `--cuts=all` cuts the model
+  cuts ///< the parts between the job's own cuts
 };
 
-/// Lowers a copy of an imported module, for any number of stages and
-/// micro-batches, until its tasks have kernels, and reads off what each layer
-/// computes and keeps. A layer has the name of the values that it ends with,
-/// the last one "loss". Times are those that documented rates give for its
-/// flops and bytes. An error has been told to the context.
+/// Lowers a copy of an imported module, which may have any number of stages and
+/// micro-batches, until its tasks have kernels, and determines what each layer
+/// computes and keeps. A layer is named after the values that it ends with; the
+/// last one is called "loss". Times follow from flops and bytes at documented
+/// rates. Errors were reported to the context.
 FailureOr<planning::LayerModel> buildLayerModel(ModuleOp module,
                                                 LayerGrain kind);
 
-/// A layer that a job's cuts cut, too.
+/// The stage of a layer that one of the job's cuts goes through.
 inline constexpr int64_t kSplitLayer = -1;
 
-/// Of each layer that `--cuts=all` makes of an imported module, the part of the
-/// model between the job's own cuts that has its weights. An error has been
-/// told to the context.
+/// Returns, for each layer that `--cuts=all` makes of an imported module, the
+/// part of the model between the job's own cuts that has the layer's weights.
+/// Errors were reported to the context.
 FailureOr<std::vector<int64_t>> findStagesOfLayers(ModuleOp module);
 
-/// Tells the models of a module, just imported, from others, whatever the
-/// batch, the copies and their hyper-parameters. It stands in a plan.
+/// Returns a digest of the models of a module that was just imported,
+/// independent of the batch, the copies and their hyper-parameters. Plans
+/// contain it.
 FailureOr<std::string> digestModel(ModuleOp module);
 
-/// Which layers costs are of that a program of this job's model has measured:
-/// all, which `model` has, or those between the job's own cuts, if these are
-/// `given`. An error says what the program differs in.
+/// Returns which layers the costs of a program were measured for: all, as
+/// `model` has them, or those between the job's own cuts, if `given` holds
+/// these. The error says how the program differs from the job.
 llvm::Expected<LayerGrain>
 findGrain(const planning::MeasuredCosts &costs,
           const planning::LayerModel &model,
           const std::vector<std::vector<std::string>> *given);
 
-/// Puts measured times in their place. An error says which task isn't there.
+/// Replaces the estimated times with measured ones. The error names a task that
+/// has no measured time.
 llvm::Error measureLayers(planning::LayerModel &model,
                           const planning::MeasuredCosts &costs);
 

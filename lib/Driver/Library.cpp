@@ -16,12 +16,12 @@ using namespace mlir::hfta;
 // The header
 //===----------------------------------------------------------------------===//
 
-/// What hfta/status.h and hfta/embed.h hold.
+/// The contents of hfta/status.h and hfta/embed.h.
 static constexpr llvm::StringLiteral runtimeHeaders =
 #include "RuntimeHeaders.inc"
     ;
 
-/// `@` stands for the library's name.
+/// The library's own declarations; `@` stands for the library's name.
 static constexpr llvm::StringLiteral declarations = R"C(
 #ifdef __cplusplus
 extern "C" {
@@ -77,8 +77,9 @@ std::string hfta::makeLibraryHeader(llvm::StringRef name) {
 // The archive
 //===----------------------------------------------------------------------===//
 
-/// The objects, then the runtime's. The runtime's members are the same in every
-/// library, so that a linker takes each of them from one library only.
+/// Makes the archive: the objects, then those of the runtime. The runtime's
+/// members are equal in every library, so that a linker takes each of them from
+/// one library only.
 static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 makeArchive(llvm::ArrayRef<std::string> objects, llvm::StringRef name,
             const llvm::object::Archive &runtime) {

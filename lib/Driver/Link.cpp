@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 //===----------------------------------------------------------------------===//
-// What is needed
+// Finding the runtime
 //===----------------------------------------------------------------------===//
 
 llvm::Expected<std::string> hfta::findRuntime() {

@@ -1,6 +1,6 @@
-//===- LlvmCode.h - Machines and passes of LLVM's ---------------*- C++ -*-===//
+//===- LlvmCode.h - LLVM's target machines and passes -----------*- C++ -*-===//
 //
-// What code for the host and code for GPUs have in common.
+// The code that is common to code generation for the host and for GPUs.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_DRIVER_LLVMCODE_H
@@ -17,14 +17,14 @@ namespace mlir::hfta {
 
 inline constexpr llvm::StringLiteral kHostTriple = "x86_64-unknown-linux-gnu";
 
-/// A code generator that is registered, for position-independent code with
-/// sections of their own for functions and data. It fuses no multiply-adds but
-/// those that the module asks for. An error where LLVM has none.
+/// Makes a target machine for position-independent code, in which each function
+/// and variable has a section of its own. It fuses multiply-adds only where the
+/// module asks for it. Fails if LLVM has no such target.
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 createTargetMachine(llvm::StringRef triple, llvm::StringRef cpu,
                     llvm::StringRef features);
 
-/// LLVM's analyses, which know each other, for the passes of a builder.
+/// LLVM's analyses, registered with each other, for the passes of a builder.
 struct Analyses {
   explicit Analyses(llvm::PassBuilder &builder);
 
@@ -34,7 +34,7 @@ struct Analyses {
   llvm::ModuleAnalysisManager modules;
 };
 
-/// The module as text or as an object.
+/// Emits the module as text or as an object.
 llvm::Expected<std::string> emitCode(llvm::TargetMachine &machine,
                                      llvm::Module &module,
                                      llvm::CodeGenFileType type);

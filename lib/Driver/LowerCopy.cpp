@@ -1,4 +1,4 @@
-//===- LowerCopy.cpp - What passes would make of a module -----------------===//
+//===- LowerCopy.cpp - Lowers copies of modules ---------------------------===//
 
 #include "LowerCopy.h"
 

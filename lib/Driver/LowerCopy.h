@@ -1,4 +1,4 @@
-//===- LowerCopy.h - What passes would make of a module ---------*- C++ -*-===//
+//===- LowerCopy.h - Lowers copies of modules -------------------*- C++ -*-===//
 
 #ifndef HFTA_LIB_DRIVER_LOWERCOPY_H
 #define HFTA_LIB_DRIVER_LOWERCOPY_H
@@ -10,18 +10,18 @@
 
 namespace mlir::hfta {
 
-/// While it lives, errors alone are told: what else there is to say is told of
-/// the module that is compiled.
+/// During its life only errors are printed: other diagnostics of a copy are
+/// reported again when the module itself is compiled.
 class OnlyErrors : public ScopedDiagnosticHandler {
 public:
   explicit OnlyErrors(MLIRContext *context);
 };
 
-/// Runs the passes that `add` adds, telling errors alone.
+/// Runs the passes that `add` adds, printing only errors.
 LogicalResult lowerQuietly(ModuleOp module,
                            llvm::function_ref<void(OpPassManager &)> add);
 
-/// The same of a copy; null after an error.
+/// Runs such passes on a copy of the module; returns null after an error.
 OwningOpRef<ModuleOp> lowerCopy(ModuleOp module,
                                 llvm::function_ref<void(OpPassManager &)> add);
 

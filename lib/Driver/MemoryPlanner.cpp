@@ -1,13 +1,14 @@
 //===- MemoryPlanner.cpp - Plans a step within a budget -------------------===//
 //
-// The planner of a step knows its tasks and what they leave each other.
-// Batches, workspaces, what kernels need themselves and gaps between places in
-// the arena are known when a module is lowered. So a copy is, whose blocks all
-// come and go: what it has all the time isn't the planner's. Then plans are
-// lowered, of which each tells how much more or less the next one may have.
-// What has most is not always the fastest: what stays leaves less room for what
-// is fetched early. So some that have less are lowered, too, and the one is
-// taken whose schedule, simulated, takes the least time.
+// The planner of a step knows its tasks and the values that these pass to each
+// other. Batches, workspaces, the kernels' scratch memory and the gaps in the
+// arena are known only after a module is lowered. So first a copy is lowered in
+// which all blocks are streamed (they come and go): the memory that is in use
+// all the time even then isn't the planner's. After that, plans are lowered,
+// and each shows how much more or less memory the next one may use. The plan
+// that uses most memory isn't always the fastest, since resident blocks leave
+// less room for early fetches. So some plans that use less are lowered too, and
+// the one whose simulated schedule takes the least time is chosen.
 //===----------------------------------------------------------------------===//
 
 #include "MemoryPlanner.h"
@@ -23,20 +24,23 @@ using namespace mlir;
 using namespace mlir::hfta;
 using planning::SpillPlan;
 
-/// How many plans are lowered, and how often one is asked for: the next one may
-/// well be the same.
+/// The most plans that are lowered, and the most times that the planner is
+/// asked for one: it may return the same plan again.
 static constexpr size_t kMostAttempts = 8, kMostPlans = 24;
 
-/// How many more have less: parts of the budget less.
+/// The plans that use less memory have less by these parts of the budget.
 static constexpr int64_t kPartsLess[] = {16, 8, 4};
 
-/// No estimate tells apart what takes so little longer.
+/// Times that differ by less than this factor can't be told apart by any
+/// estimate.
 static constexpr double kAsFast = 1.005;
 
-/// Parts of the budget: plans that differ by less are as good as each other.
+/// Plans that differ by less than one of these parts of the budget are as good
+/// as each other.
 static constexpr int64_t kParts = 256;
 
-/// Of a module whose kernels aren't lowered, what those of its copy say.
+/// Measures the scratch memory of a module's kernels on a copy, in which they
+/// are lowered.
 bool MemoryPlanner::measureScratch(ModuleOp planned) {
   OwningOpRef<ModuleOp> copy = lowerCopy(planned, buildScratchPipeline);
   std::optional<int64_t> bytes = copy ? findScratch(*copy) : std::nullopt;
@@ -44,7 +48,8 @@ bool MemoryPlanner::measureScratch(ModuleOp planned) {
   return bytes.has_value();
 }
 
-/// Nothing where the module can't be lowered.
+/// Lowers a plan, or for null the module in which all blocks are streamed.
+/// Returns nothing if the module can't be lowered.
 std::optional<MemoryPlanner::Attempt>
 MemoryPlanner::attempt(const SpillPlan *plan) {
   OwningOpRef<ModuleOp> copy = module.clone();
@@ -62,7 +67,8 @@ MemoryPlanner::attempt(const SpillPlan *plan) {
   }));
   if (!isPlanned)
     return std::nullopt;
-  // Kernels of other plans are much the same.
+  // The kernels of other plans are much the same, so their scratch memory is
+  // measured only once the plan fits.
   if (scratchBytes == 0 && !measureScratch(*copy))
     return std::nullopt;
   (*copy)->setAttr(
@@ -99,8 +105,9 @@ bool MemoryPlanner::simulate(ModuleOp planned, Attempt &made) const {
   return true;
 }
 
-/// What the planner may choose among. Nothing where that can't be told; errors
-/// are left to those who lower the module itself.
+/// Finds the choices that the planner has. Returns false if they can't be
+/// determined; errors aren't reported here, as lowering the module itself
+/// reports them.
 bool MemoryPlanner::findProblem(const TransferNeeds &streamed) {
   OwningOpRef<ModuleOp> copy = module.clone();
   ScopedDiagnosticHandler silent(module.getContext(),
@@ -127,8 +134,8 @@ bool MemoryPlanner::findProblem(const TransferNeeds &streamed) {
   return true;
 }
 
-/// What a plan comes to; nothing where it can't be lowered, or too many have
-/// been.
+/// Returns the results of a plan, lowering it if needed; null if it can't be
+/// lowered or too many plans have been.
 const MemoryPlanner::Attempt *MemoryPlanner::lower(const SpillPlan &plan,
                                                    size_t most) {
   for (const auto &[known, made] : lowered)
@@ -142,7 +149,7 @@ const MemoryPlanner::Attempt *MemoryPlanner::lower(const SpillPlan &plan,
   return &lowered.emplace_back(plan, *made).second;
 }
 
-/// Plans that may keep less than one that fits.
+/// Lowers plans that use less memory than one that fits.
 void MemoryPlanner::lowerBelow(planning::SpillPlanner &planner, int64_t limit) {
   size_t most = lowered.size() + std::size(kPartsLess);
   for (int64_t parts : kPartsLess) {
@@ -154,8 +161,8 @@ void MemoryPlanner::lowerBelow(planning::SpillPlanner &planner, int64_t limit) {
   }
 }
 
-/// Of those that are as fast as each other, the one that moves the fewest
-/// bytes.
+/// Returns the fastest plan; among plans that are equally fast, the one that
+/// moves the fewest bytes.
 std::optional<SpillPlan> MemoryPlanner::getFastest() {
   double least = std::numeric_limits<double>::infinity();
   for (const auto &[plan, made] : lowered)
@@ -175,8 +182,8 @@ std::optional<SpillPlan> MemoryPlanner::getFastest() {
   return fastest;
 }
 
-/// Between limits of what the model counts: with the lower one a plan fits,
-/// with the upper one none does.
+/// Searches for the plan that fits between two limits on the memory that the
+/// model counts: with the lower one a plan fits, with the upper one none does.
 std::optional<SpillPlan> MemoryPlanner::findFitting(int64_t limit) {
   planning::SpillPlanner planner(problem.model, problem.request);
   std::optional<int64_t> fitting, upper;
@@ -193,7 +200,9 @@ std::optional<SpillPlan> MemoryPlanner::findFitting(int64_t limit) {
     int64_t left = device - made->needs.bytes;
     bool isSame = last == plan;
     last = plan;
-    // What keeps its plan had more room than it took, or needs more to change.
+    // If the limit changed and the plan didn't, the limit must change by more:
+    // there was more room than the plan used, or it takes more room to change
+    // it.
     step = std::max({std::abs(left), least, isSame ? 2 * step : 0});
     if (left >= 0) {
       fitting = limit;
@@ -215,8 +224,9 @@ std::optional<SpillPlan> MemoryPlanner::findFitting(int64_t limit) {
   return fastest ? fastest : findLeanest(planner);
 }
 
-/// What the planner takes for the plan that needs least; or that in which all
-/// stays, for where blocks are small what comes and goes may need more.
+/// Returns the leaner of two plans: the one that, according to the planner,
+/// needs least memory, and the one in which everything stays in memory, since
+/// for small blocks streaming may need more.
 std::optional<SpillPlan>
 MemoryPlanner::findLeanest(planning::SpillPlanner &planner) {
   std::optional<SpillPlan> leanest;
@@ -234,9 +244,10 @@ MemoryPlanner::findLeanest(planning::SpillPlanner &planner) {
   return leanest;
 }
 
-/// Than that all that can comes and goes. Where copies go through several steps
-/// at a time then, a plan whose steps are single ones has to move fewer bytes.
-/// What is measured can't be set beside what isn't.
+/// Whether the plan that was found is better than streaming everything. If
+/// streaming everything lets copies go through several steps at a time, a plan
+/// with single steps has to move fewer bytes. Measured and estimated times
+/// can't be compared.
 bool MemoryPlanner::isBetter(const Attempt &streamed) const {
   bool takesTurns = streamed.needs.takesSeveralSteps;
   if (!fits)
@@ -254,7 +265,7 @@ bool MemoryPlanner::plan() {
   std::optional<Attempt> streamed = attempt(/*plan=*/nullptr);
   if (!streamed)
     return false;
-  // Who lowers the module itself says what is wrong with costs.
+  // If costs are refused, lowering the module itself reports why.
   if (!findProblem(streamed->needs))
     return costsAreRefused;
   std::optional<SpillPlan> plan =

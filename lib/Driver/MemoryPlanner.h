@@ -16,27 +16,29 @@
 
 namespace mlir::hfta {
 
-/// Finds the plan of a job's budget of memory that hfta-plan-spill is to carry
-/// out, by lowering copies of the fused module for a target until their
-/// transfers tell what the program needs.
+/// Finds the plan for a job's memory budget that hfta-plan-spill then carries
+/// out. It lowers copies of the fused module for a target, until their
+/// transfers show how much memory the program needs.
 class MemoryPlanner {
 public:
   MemoryPlanner(ModuleOp module, const Job &job, TargetAttr target,
                 std::vector<std::string> cuts)
       : module(module), job(job), target(target), cuts(std::move(cuts)) {}
 
-  /// Notes the plan on the module, and returns true; false where
-  /// hfta-plan-spill needn't run: all that can comes and goes then. Errors are
-  /// left to those who lower the module itself.
+  /// Notes the plan on the module and returns true; returns false if
+  /// hfta-plan-spill needn't run, in which case everything that can be streamed
+  /// is streamed. Errors aren't reported here, as lowering the module itself
+  /// reports them.
   bool plan();
 
 private:
-  /// What a plan came to when it was lowered.
+  /// The results of lowering a plan.
   struct Attempt {
     TransferNeeds needs;
-    /// Of a step, by its simulated schedule; nothing where it doesn't fit.
+    /// The time of a step, by simulating its schedule; nothing if it doesn't
+    /// fit.
     std::optional<double> seconds;
-    bool isMeasured = false; ///< what tasks and the store take
+    bool isMeasured = false; ///< the times of tasks and the store were measured
   };
   std::optional<Attempt> attempt(const planning::SpillPlan *plan);
   bool simulate(ModuleOp planned, Attempt &made) const;
@@ -55,13 +57,14 @@ private:
   TargetAttr target;
   std::vector<std::string> cuts;
   SpillProblem problem;
-  /// Plans that have been lowered.
+  /// The plans that have been lowered.
   std::deque<std::pair<planning::SpillPlan, Attempt>> lowered;
-  /// Of the plan that was found. If none fits that is the one that needs least.
+  /// The results of the plan that was found; if none fits, the plan that needs
+  /// least memory.
   Attempt found;
   bool fits = true;
-  int64_t scratchBytes = 0; ///< of a thread
-  /// Measured costs are of other blocks.
+  int64_t scratchBytes = 0; ///< for one thread
+  /// The measured costs were made for other blocks.
   bool costsAreRefused = false;
 };
 

@@ -1,4 +1,4 @@
-//===- ModelIdentity.cpp - What checkpoints call a model ------------------===//
+//===- ModelIdentity.cpp - A model's identity in checkpoints --------------===//
 
 #include "ModelIdentity.h"
 #include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
@@ -15,8 +15,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Constants of up to this many elements are part of a graph, larger ones are
-/// taken for weights.
+/// Constants with up to this many elements are part of a graph; larger ones
+/// count as weights.
 static constexpr int64_t kMaxGraphConstant = 16;
 
 //===----------------------------------------------------------------------===//
@@ -24,8 +24,8 @@ static constexpr int64_t kMaxGraphConstant = 16;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Which axes of a model's values hold its samples, as far as that is seen from
-/// the graph; rather too many than too few.
+/// Finds the axes of a model's values that hold its samples, as far as the
+/// graph shows; in doubt an axis counts as one of them.
 class BatchAxes {
 public:
   explicit BatchAxes(func::FuncOp forward) {
@@ -52,7 +52,8 @@ private:
         bits.set(axis);
   }
 
-  /// Axes come to the result's axes of `places`; -1: none.
+  /// Marks the axes of the result to which axes of the input move: axis i moves
+  /// to `places[i]`, or nowhere if that is -1.
   void move(Value input, ArrayRef<int64_t> places, Value result) {
     SmallVector<int64_t> moved;
     for (auto [axis, place] : llvm::enumerate(places))
@@ -68,15 +69,15 @@ private:
 };
 } // namespace
 
-/// Axes that a reshape joins or splits, in row-major order: the samples, if
-/// they come first there, still do.
+/// Follows axes that a reshape joins or splits, in row-major order: if the
+/// samples are first among them, they are first afterwards too.
 void BatchAxes::visitReshape(Value input, Value result) {
   ArrayRef<int64_t> from = getShape(input), to = getShape(result);
   SmallVector<int64_t> marked;
   size_t i = 0, j = 0;
   while (i < from.size() || j < to.size()) {
     size_t firstIn = i, firstOut = j;
-    // A tensor without elements may have axes whose product is beyond 64 bits.
+    // A tensor without elements may have axes whose product exceeds 64 bits.
     uint64_t in = i < from.size() ? from[i++] : 1;
     uint64_t out = j < to.size() ? to[j++] : 1;
     while (in != out && (i < from.size() || j < to.size())) {
@@ -120,7 +121,8 @@ void BatchAxes::visit(Operation &op) {
               : next++);
     return move(reduce.getInput(), places, reduce.getResult());
   }
-  // Elsewhere samples stay where they are, in front if the rank changes.
+  // Other ops leave samples on their axis, or on the first axis if the rank
+  // changes.
   for (Value result : op.getResults())
     for (Value operand : op.getOperands()) {
       int64_t rank = getShape(operand).size();
@@ -137,7 +139,7 @@ void BatchAxes::visit(Operation &op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Prints a graph without what depends on the batch size.
+/// Prints a graph without anything that depends on the batch size.
 class GraphPrinter {
 public:
   GraphPrinter(func::FuncOp forward, raw_ostream &os)
@@ -172,8 +174,8 @@ private:
 };
 } // namespace
 
-/// Whether a batch of one sample may do without the op: what brings a weight to
-/// the rank and shape of other operands.
+/// Whether the op only brings a weight to the rank and shape of other operands.
+/// A batch of one sample may do without such an op, so it isn't printed.
 bool GraphPrinter::isTransparent(Operation &op) const {
   if (isa<ReshapeOp>(op))
     return !axes.isOfData(op.getOperand(0));
@@ -186,8 +188,8 @@ bool GraphPrinter::isTransparent(Operation &op) const {
   return llvm::equal(dimensions, llvm::seq<int64_t>(first, rank));
 }
 
-/// What follows from sizes of the batch is left out, and so is the shape of one
-/// value everywhere.
+/// Prints a constant. Values that follow from the batch size are left out, and
+/// so is the shape of a constant with one value everywhere.
 void GraphPrinter::printConstant(ConstantOp constant) {
   ElementsAttr value = constant.getValue();
   os << ' ' << value.getShapedType().getElementType();
@@ -223,15 +225,16 @@ bool GraphPrinter::dependsOnBatch(Operation &op,
   return scatter && name == "size" && scatter.getAxis() == 0;
 }
 
-/// An attribute that ops had when the first checkpoints were written is part of
-/// their identities.
+/// Prints an attribute that ops had when the first checkpoints were written,
+/// and which is thus part of their identities.
 static void printFormerAttributes(Operation &op, raw_ostream &os) {
   if (isa<ContractOp>(op))
     os << " layer_operand=0 : i64";
 }
 
-/// How many operands there are of each kind says less than the operands do, and
-/// wasn't an attribute when the first checkpoints were written.
+/// Whether the attribute is the number of operands of each kind. It is
+/// redundant with the operands, and didn't exist when the first checkpoints
+/// were written.
 static bool isOfOperands(NamedAttribute attribute) {
   return attribute.getName() == "operandSegmentSizes";
 }
@@ -251,7 +254,8 @@ void GraphPrinter::printOp(Operation &op) {
       if (dependsOnBatch(op, attribute) || isOfOperands(attribute))
         continue;
       os << ' ' << attribute.getName().getValue() << '=';
-      // Samples lie along the first axis of what convolutions and pooling read.
+      // The first axis of the inputs of convolutions and pooling holds the
+      // samples.
       if (attribute.getName() == "input_shape")
         llvm::interleaveComma(cast<DenseI64ArrayAttr>(attribute.getValue())
                                   .asArrayRef()
@@ -302,7 +306,8 @@ std::string hfta::digestIdentities(ModuleOp module) {
 // The graph at one batch size
 //===----------------------------------------------------------------------===//
 
-/// As checkpoints' identities were once printed; not to be changed.
+/// Prints attributes as the identities in the first checkpoints had them; this
+/// must not change.
 static void printAttributesOfBatch(Operation &op, const SymbolTable &symbols,
                                    raw_ostream &os) {
   if (auto constant = dyn_cast<ConstantOp>(op)) {
@@ -317,7 +322,7 @@ static void printAttributesOfBatch(Operation &op, const SymbolTable &symbols,
     if (attribute.getName() == "shape" || isOfOperands(attribute))
       continue;
     os << ' ' << attribute.getName().getValue() << '=';
-    // Variables were called by their own names.
+    // At that time, variables were referred to by their own names.
     Attribute value = attribute.getValue();
     if (auto symbol = dyn_cast<FlatSymbolRefAttr>(value))
       if (auto variable = symbols.lookup<VariableOp>(symbol.getValue()))

@@ -1,4 +1,4 @@
-//===- ModelIdentity.h - What checkpoints call a model ----------*- C++ -*-===//
+//===- ModelIdentity.h - A model's identity in checkpoints ------*- C++ -*-===//
 
 #ifndef HFTA_LIB_DRIVER_MODELIDENTITY_H
 #define HFTA_LIB_DRIVER_MODELIDENTITY_H
@@ -9,19 +9,19 @@
 
 namespace mlir::hfta {
 
-/// A digest of a model as it was imported, with the kind of its optimizer: of
-/// its variables, its ops, their operands and attributes. Names of the model
-/// and its copies, weights and the batch size are not part of it.
+/// Returns a digest of a model as it was imported, and of the kind of its
+/// optimizer. It covers the model's variables and its ops with their operands
+/// and attributes. The names of the model and its copies, the weights and the
+/// batch size are not part of it.
 std::string computeIdentity(ModelOp model, StringRef optimizer);
 
-/// The digest that checkpoints of format 1 held before identities were free of
-/// the batch size; programs accept it, of their own batch size, and never write
-/// it.
+/// Returns the digest in checkpoints of format 1, which depended on the batch
+/// size. Programs accept it for their own batch size and never write it.
 std::string computeIdentityOfBatch(ModelOp model, StringRef optimizer);
 
-/// A digest of the identities of all of a module's models, which
-/// hfta-describe-model has noted: what plans and measured costs belong to,
-/// whatever batch, copies and hyper-parameters. Empty if none are noted.
+/// Returns a digest of the identities of all models of a module, which
+/// hfta-describe-model has noted. Plans and measured costs refer to it,
+/// whatever the batch, copies and hyper-parameters. Empty if none are noted.
 std::string digestIdentities(ModuleOp module);
 
 } // namespace mlir::hfta

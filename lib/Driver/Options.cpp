@@ -22,7 +22,7 @@ ExitCode CommandLineState::fail(ExitCode code, const llvm::Twine &message,
 }
 
 //===----------------------------------------------------------------------===//
-// What the options do
+// Effects of the options
 //===----------------------------------------------------------------------===//
 
 template <Action action>
@@ -50,7 +50,8 @@ static ExitCode setText(CommandLineState &state, const OptionInfo &option,
   return ExitCode::done;
 }
 
-/// An option with one of a few values. Those in `later` aren't there yet.
+/// Checks an option that has a few possible values. Those in `later` aren't
+/// supported yet.
 static ExitCode checkChoice(CommandLineState &state, const OptionInfo &option,
                             llvm::StringRef value,
                             llvm::ArrayRef<llvm::StringRef> choices,
@@ -69,7 +70,7 @@ static ExitCode checkChoice(CommandLineState &state, const OptionInfo &option,
 
 static ExitCode setEmit(CommandLineState &state, const OptionInfo &option,
                         llvm::StringRef value) {
-  // Whether the target has it is known after all options.
+  // Whether the target has this phase is checked after all options are known.
   if (findTargetOfPhase(value)) {
     state.emitted = value.str();
     return ExitCode::done;
@@ -232,7 +233,7 @@ llvm::StringRef hfta::getTitle(OptionGroup group) {
 using G = OptionGroup;
 using D = DriverOptions;
 
-/// What says nothing about the job itself.
+/// Options about the compiler's output, not about the job itself.
 static const OptionInfo kOutputOptions[] = {
     {"-o", "FILE", "write to FILE ('-': standard output)", G::output,
      setText<&D::output>},
@@ -256,7 +257,7 @@ static const OptionInfo kOutputOptions[] = {
      G::target, setText<&D::ptxas>},
 };
 
-/// Flags of the job that no clause is called after.
+/// Options for the job that aren't named after a clause.
 static const OptionInfo kJobOptions[] = {
     {"--train-data", "FIELD=FILE,...", "files to train with", G::job,
      addJobFlag},
@@ -311,7 +312,7 @@ static const OptionInfo kOtherOptions[] = {
     {"-h", "", "the same", G::other, setAction<Action::help>},
 };
 
-/// The flag of a clause or setting, from its record.
+/// Makes the option of a clause or setting from its record.
 static OptionInfo makeJobOption(const KeywordInfo &keyword) {
   std::string name = "--" + keyword.name.str();
   llvm::replace(name, '_', '-');

@@ -9,14 +9,14 @@ namespace mlir::hfta {
 
 enum class OptionGroup { output, target, job, binding, report, other };
 
-/// What parsing has found so far.
+/// The state of parsing the command line.
 struct CommandLineState {
   DriverOptions &options;
   llvm::raw_ostream &errors;
-  /// Options that only make sense with a job, as typed.
+  /// The options given that only make sense with a job, as typed.
   std::vector<std::string> jobOptionNames;
-  std::string emitted;                  ///< as typed; empty: not given
-  std::vector<std::string> optionNames; ///< all, as typed
+  std::string emitted; ///< the name in --emit, as typed; empty if not given
+  std::vector<std::string> optionNames; ///< all options given, as typed
 
   /// Writes a message and, if there is one, a hint.
   ExitCode fail(ExitCode code, const llvm::Twine &message,
@@ -24,15 +24,16 @@ struct CommandLineState {
 };
 
 struct OptionInfo {
-  std::string name;      ///< with dashes
-  llvm::StringRef value; ///< what stands in for it in --help; empty: none
+  std::string name; ///< including the dashes
+  llvm::StringRef
+      value; ///< the value's placeholder in --help; empty if there is no value
   llvm::StringRef help;
   OptionGroup group;
   ExitCode (*apply)(CommandLineState &state, const OptionInfo &option,
                     llvm::StringRef value);
 };
 
-/// In the order of --help.
+/// Returns all options, in the order of --help.
 std::vector<OptionInfo> getOptions();
 
 llvm::StringRef getTitle(OptionGroup group);

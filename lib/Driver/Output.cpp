@@ -14,7 +14,7 @@ static llvm::Error makeError(llvm::StringRef path, std::error_code code) {
                                  path.str().c_str(), code.message().c_str());
 }
 
-/// Writes to an open file that is to be closed.
+/// Writes to an open file, and closes it.
 static llvm::Error writeAndClose(int descriptor, llvm::StringRef path,
                                  llvm::StringRef contents) {
   llvm::raw_fd_ostream os(descriptor, /*shouldClose=*/true);

@@ -61,8 +61,8 @@ const TargetInfo &hfta::getTarget(TargetKind kind) {
   });
 }
 
-// A target is a row of getTargets(), and the phases of its branch here, behind
-// those of other targets and before what all have in common again.
+// To add a target, add a row to getTargets() and the phases of its branch here,
+// after those of other targets and before the common phases that follow.
 llvm::ArrayRef<PhaseInfo> hfta::getPhases() {
   constexpr PhaseForm module = PhaseForm::module, file = PhaseForm::file,
                       linked = PhaseForm::linked;

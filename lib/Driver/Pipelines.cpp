@@ -31,7 +31,7 @@ static void markPhase(OpPassManager &pm, llvm::StringRef phase) {
 void hfta::buildFusedPipeline(OpPassManager &pm, const FusedPipelineOptions &) {
   pm.addPass(createHftaDescribeModel());
   addCleanUp(pm);
-  // First, so that models of different types are alike.
+  // This pass comes first, so that models with different types become alike.
   pm.addPass(createHftaApplyPrecision());
   pm.addPass(createHftaFuseModels());
   markPhase(pm, "fused");
@@ -104,7 +104,8 @@ void hfta::buildLinalgPipeline(OpPassManager &pm,
                                const LinalgPipelineOptions &options) {
   ConvertHftaToLinalgPassOptions convert;
   convert.wholeProducts = options.byElements;
-  // Here, so that schedules of text that somebody changed are checked, too.
+  // Schedules are verified here, so that those in a text that somebody edited
+  // are checked too.
   pm.addPass(createHftaVerifySchedules());
   pm.addNestedPass<func::FuncOp>(createConvertHftaToLinalgPass(convert));
   addCleanUp(pm);
@@ -123,7 +124,7 @@ void hfta::buildLLVMPipeline(OpPassManager &pm,
   LowerKernelsOptions lower;
   lower.verifySums = options.verifySums;
   buildLowerKernelsPipeline(pm, lower);
-  // Kernels tell by now what memory they need themselves.
+  // By now it is known how much scratch memory the kernels need.
   pm.addPass(createHftaScheduleTransfers());
   pm.addPass(createConvertHftaToRuntime());
   pm.addPass(createReconcileUnrealizedCastsPass());

@@ -55,7 +55,8 @@ static LogicalResult printMemory(ModuleOp module, const Job &job,
   return success();
 }
 
-/// What each stage's workers do and need. Schedules tell what they touch.
+/// Prints the work and the memory of each stage's workers; schedules say which
+/// segments they touch.
 static LogicalResult printStages(ModuleOp module, const Job &job,
                                  raw_ostream &os) {
   int64_t count = job.getStageCount();
@@ -77,7 +78,7 @@ static LogicalResult printStages(ModuleOp module, const Job &job,
   return success();
 }
 
-/// How long each task takes at least on well-known GPUs.
+/// Prints the least time of each task on well-known GPUs.
 static void printGpuTimes(llvm::ArrayRef<TaskCost> costs, raw_ostream &os) {
   os << llvm::formatv("\n{0,-28}{1,10}", "least us on a GPU", "kernels");
   for (const GpuRates &rates : getGpuRates())
@@ -101,13 +102,13 @@ static void printCosts(ModuleOp module, int64_t copies, raw_ostream &os) {
                         cost.name, cost.kernels, cost.flops, cost.bytesRead,
                         cost.bytesWritten, cost.parameterBytes,
                         cost.activationBytes);
-  // Nothing says for what it is where that is a CPU.
+  // A module without a target is for a CPU.
   TargetAttr target = TargetAttr::get(module);
   if (target && target.getKind() == TargetKind::cuda)
     printGpuTimes(costs, os);
 }
 
-/// How replicas share a preconditioner's work, and what that takes.
+/// Prints how replicas share a preconditioner's work, and how long that takes.
 static LogicalResult printPreconditioner(ModuleOp module, raw_ostream &os) {
   FailureOr<std::vector<PlannedKfac>> plans = PlannedKfac::readAll(module);
   if (failed(plans))

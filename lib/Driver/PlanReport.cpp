@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
-/// The trace of a run as a timeline. Nothing after an error.
+/// Reads the trace of a run as a timeline. Returns nothing after an error.
 static std::optional<Timeline> loadTrace(llvm::StringRef path,
                                          llvm::raw_ostream &errors) {
   llvm::SourceMgr sources;
@@ -64,7 +64,7 @@ static ExitCode writePlan(const PipelinePlan &plan,
   return ExitCode::cannotWrite;
 }
 
-/// Whether both are one file, or both the standard output.
+/// Whether both outputs are one file or both are standard output.
 static bool isSameFile(llvm::StringRef one, llvm::StringRef other) {
   if (one.empty() || one == "-" || other == "-")
     return !one.empty() && one == other;

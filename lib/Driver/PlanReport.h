@@ -8,20 +8,21 @@
 
 namespace mlir::hfta {
 
-/// Whether a plan's or a simulation's outputs replace no input and no other
-/// output of its own.
+/// Checks that the outputs of a plan or a simulation replace neither an input
+/// nor each other.
 bool checkPlanOutputs(const DriverOptions &options, llvm::raw_ostream &errors);
 
-/// Prints the plan, writes it where `-o` says, and draws its step where
-/// `--timeline` does.
+/// Prints the plan, writes it to the file of `-o`, and draws its step to the
+/// file of `--timeline`.
 ExitCode reportPlan(const SimulatedPlan &result, const DriverOptions &options,
                     llvm::raw_ostream &errors);
 
-/// Draws it where `--timeline` says, with the trace of `--trace` beside it.
+/// Draws the timeline to the file of `--timeline`, with the trace of `--trace`
+/// next to it.
 ExitCode writeTimeline(const planning::Timeline &timeline,
                        const DriverOptions &options, llvm::raw_ostream &errors);
 
-/// Says in a line what was planned.
+/// Prints a line that summarizes the plan.
 void reportStages(const planning::PipelinePlan &plan, llvm::StringRef label,
                   llvm::raw_ostream &os);
 

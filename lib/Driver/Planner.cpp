@@ -14,7 +14,7 @@ using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
 //===----------------------------------------------------------------------===//
-// What is asked for
+// The request
 //===----------------------------------------------------------------------===//
 
 static PlanRequest makeRequest(const PlanningProblem &problem) {
@@ -33,21 +33,20 @@ static PlanRequest makeRequest(const PlanningProblem &problem) {
 }
 
 //===----------------------------------------------------------------------===//
-// Stages that are given
+// Given stages
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// Makes stages of the layers that cuts name, on devices in the order of their
-/// numbers.
+/// Makes stages of the layers that cuts name, on devices in ascending order.
 class GivenStages {
 public:
   GivenStages(const PlanningProblem &problem, JobDiagnostics &diagnostics)
       : problem(problem), job(problem.job), layers(problem.model.layers),
         diagnostics(diagnostics) {}
 
-  /// The parts of the model and the devices of the stages, placed in a loop.
-  /// Nothing after an error.
+  /// Returns the parts of the model and the devices of the stages, with parts
+  /// placed in a loop. Returns nothing after an error.
   std::optional<ChunkedStages> make();
 
 private:
@@ -77,7 +76,7 @@ std::optional<int64_t> GivenStages::findLayer(llvm::StringRef name,
   return std::nullopt;
 }
 
-/// A cut stands after all layers that it names.
+/// Places each cut after all layers that it names.
 bool GivenStages::findCuts() {
   if (!problem.lastLayers.empty()) {
     cuts.assign(problem.lastLayers.begin(), problem.lastLayers.end());
@@ -129,7 +128,7 @@ bool GivenStages::checkDevices() {
 std::optional<ChunkedStages> GivenStages::make() {
   if (!findCuts() || !checkDevices())
     return std::nullopt;
-  // One stage of several chunks has them one after the other.
+  // A single stage of several chunks has them one after another.
   if (job.getStageCount() == 1)
     cuts.clear();
   cuts.push_back(static_cast<int64_t>(layers.size()) - 1);
@@ -146,8 +145,8 @@ std::optional<ChunkedStages> GivenStages::make() {
   return stages;
 }
 
-/// Whether each stage, of one chunk, fits into memory with one micro-batch in
-/// flight; `shortage` is what the largest needs.
+/// Whether each stage, which has one chunk, fits into memory with one
+/// micro-batch in flight; `shortage` becomes the needs of the largest stage.
 static bool fitsIntoMemory(const StageCosts &costs, const ChunkedStages &stages,
                            PlanFailure &shortage) {
   const std::vector<Layer> &layers = costs.getModel().layers;
@@ -163,14 +162,14 @@ static bool fitsIntoMemory(const StageCosts &costs, const ChunkedStages &stages,
   return fits;
 }
 
-/// Parts of the model that each stage has.
+/// Returns the number of parts of the model that each stage has.
 static int64_t getChunks(const PlanningProblem &problem) {
   return problem.pipeline.plansStages ? problem.pipeline.chunks
                                       : problem.job.chunks;
 }
 
-/// How the parts of the model may be dealt to stages of several chunks, by the
-/// order that the job names.
+/// Returns the ways in which the parts of the model may be dealt to stages of
+/// several chunks, depending on the order that the job names.
 static llvm::SmallVector<ChunkPlacement, 2>
 getPlacements(const PlanningProblem &problem) {
   const Job &job = problem.job;
@@ -187,8 +186,8 @@ getPlacements(const PlanningProblem &problem) {
   return {ChunkPlacement::loop};
 }
 
-/// The plans with the stages that are given, one for each way in which parts of
-/// the model may be dealt to them; none after an error.
+/// Returns the plans with the given stages, one for each way in which the parts
+/// of the model may be dealt to them; none after an error.
 static std::vector<PipelinePlan> describeStages(const PlanningProblem &problem,
                                                 JobDiagnostics &diagnostics,
                                                 PlanFailure &shortage,
@@ -203,7 +202,7 @@ static std::vector<PipelinePlan> describeStages(const PlanningProblem &problem,
   bool hasChunks = stages->parts.size() > stages->devices.size();
   Cluster cluster = problem.cluster;
   if (hasChunks)
-    cluster.memory = 0; // what they need depends on their order
+    cluster.memory = 0; // their needs depend on their order
   StageCosts costs(problem.model, cluster, workload);
   std::vector<PipelinePlan> plans;
   if (hasChunks) {
@@ -227,7 +226,7 @@ static std::vector<PipelinePlan> describeStages(const PlanningProblem &problem,
 // The plan
 //===----------------------------------------------------------------------===//
 
-/// Whether a step of the plan is simulated soon.
+/// Whether the plan is small enough to simulate its step.
 static bool isSimulated(const PipelinePlan &plan) {
   int64_t devices = 0;
   for (const PlannedStage &stage : plan.stages)
@@ -254,9 +253,9 @@ PlanFailure hfta::findLargestStage(const PipelinePlan &plan) {
   return largest;
 }
 
-/// With how much memory a plan's stages have an order of those that the job
-/// allows: what they need in the one with fewest in flight. An error says why
-/// there is none, however much there is.
+/// Returns the memory with which a plan's stages have an order that the job
+/// allows: their needs in the order with the fewest micro-batches in flight.
+/// The error says why there is no such order, however much memory there is.
 static llvm::Expected<PlanFailure>
 measureNeeds(const PlanningProblem &problem, PipelinePlan plan,
              const PlanSimulationOptions &simulation) {
@@ -280,9 +279,9 @@ measureNeeds(const PlanningProblem &problem, PipelinePlan plan,
   }
 }
 
-/// Simulates the orders of stages that fit into memory, and gives the plan the
-/// best one. Whether that is one that does, too: a given order needs what it
-/// needs.
+/// Simulates the orders whose stages fit into memory, and gives the plan the
+/// best one. Returns whether that one fits: a given order may need more memory
+/// than there is.
 static llvm::Expected<bool> chooseOrder(const StageCosts &costs,
                                         const PlanSimulationOptions &simulation,
                                         SimulatedPlan &result) {
@@ -301,8 +300,8 @@ static llvm::Expected<bool> chooseOrder(const StageCosts &costs,
          findLargestStage(result.plan).leastMemory <= memory;
 }
 
-/// Simulates the orders that the job allows; the plan gets the best one.
-/// `unsupported`, with the shortage, where none fits into memory.
+/// Simulates the orders that the job allows, and gives the plan the best one.
+/// Returns `unsupported`, with the shortage, if none fits into memory.
 static ExitCode simulate(const PlanningProblem &problem,
                          llvm::raw_ostream &errors, SimulatedPlan &result) {
   const Job &job = problem.job;
@@ -312,7 +311,7 @@ static ExitCode simulate(const PlanningProblem &problem,
       makeRequest(problem).getWorkload(result.plan.microBatches);
   StageCosts costs(problem.model, result.plan.cluster, workload);
   PlanSimulationOptions simulation = getSimulationOptions(job);
-  // One stage has no chunks, whatever the job says.
+  // A single stage has no chunks, whatever the job says.
   if (getChunks(problem) != result.plan.getChunks())
     simulation.order = OrderKind::automatic;
   if (!job.orderRows.empty()) {
@@ -350,7 +349,7 @@ void hfta::tellShortage(const PlanningProblem &problem, int64_t memory,
             "hint: with {1} there is one, which the stage {2} needs\n"
           : "hftac: error: the stage {2} doesn't fit into {0} bytes a device, "
             "it needs {1}\n";
-  // With several chunks, a stage is no run of layers.
+  // With several chunks, a stage isn't a contiguous range of layers.
   const char *layers = getChunks(problem) == 1
                            ? "from '{0}' to '{1}'"
                            : "whose parts begin with '{0}' and end with '{1}'";
@@ -371,11 +370,11 @@ static SimulatedPlan takeBest(std::vector<SimulatedPlan> plans) {
   return std::move(plans[*pickBest(measures)]);
 }
 
-/// How an error about what isn't simulated begins.
+/// The beginning of an error message about something too large to simulate.
 static constexpr llvm::StringLiteral kSimulated =
     "stages of several chunks are planned by simulation, of at most ";
 
-/// Whether the step has so few micro-batches that it is simulated.
+/// Checks that the step has few enough micro-batches to be simulated.
 static bool checkMicroBatches(const PlanningProblem &problem,
                               JobDiagnostics &diagnostics) {
   PlanRequest request = makeRequest(problem);
@@ -396,8 +395,8 @@ static bool checkMicroBatches(const PlanningProblem &problem,
   return !diagnostics.hasErrors();
 }
 
-/// Whether given stages are as few as are simulated, where nothing else tells
-/// how long they take.
+/// Checks that there are few enough given stages to be simulated, if only
+/// simulation can say how long they take.
 static bool checkGivenStages(const PlanningProblem &problem,
                              JobDiagnostics &diagnostics) {
   const Job &job = problem.job;
@@ -410,8 +409,8 @@ static bool checkGivenStages(const PlanningProblem &problem,
   return !diagnostics.hasErrors() && checkMicroBatches(problem, diagnostics);
 }
 
-/// Whether the model has a layer for each part of two stages, the cluster
-/// devices for these, and the step few enough micro-batches.
+/// Checks that the model has enough layers for the parts of two stages, the
+/// cluster enough devices for them, and the step few enough micro-batches.
 static bool checkChunks(const PlanningProblem &problem,
                         JobDiagnostics &diagnostics) {
   int64_t chunks = getChunks(problem);
@@ -435,8 +434,8 @@ static bool checkChunks(const PlanningProblem &problem,
   return false;
 }
 
-/// The best stages of several chunks, for each way in which the parts of the
-/// model may be dealt to them; none where nothing fits.
+/// Returns the best stages of several chunks, for each way in which the parts
+/// of the model may be dealt to them; none if nothing fits.
 static std::vector<PipelinePlan>
 planChunkedStages(const PlanningProblem &problem, PlanFailure &shortage) {
   std::vector<PipelinePlan> plans;

@@ -11,40 +11,40 @@
 
 namespace mlir::hfta {
 
-/// What is to be planned. All of it outlives the planner.
+/// A planning problem. Everything it refers to outlives the planner.
 struct PlanningProblem {
   const Job &job;
   const PipelineRequest &pipeline;
   const planning::LayerModel &model;
   planning::Cluster cluster;
-  /// Of each part of the model that the job's cuts leave but the last, the
-  /// layer that ends it. Empty: the cuts name layers.
+  /// The last layer of each part of the model that the job's cuts make, except
+  /// the last part. Empty: the cuts name layers.
   std::vector<int64_t> lastLayers;
-  /// What messages call the model: "the profile".
+  /// How messages call the model: "the profile".
   llvm::StringRef what;
-  /// Whether stages compute forwards again.
+  /// Whether stages recompute forwards.
   bool recomputes = false;
 };
 
-/// A plan, and the simulated step of its order if there is one; or what memory
-/// there would be a plan with.
+/// A plan, with the simulated step of its order if there is one; or the memory
+/// with which there would be a plan.
 struct SimulatedPlan {
   planning::PipelinePlan plan;
   std::optional<planning::ChosenOrder> step;
   planning::PlanFailure shortage;
 };
 
-/// The best plan, or that of the stages that are given, with the best of the
-/// orders that the job allows. Errors go to `diagnostics` where they have a
-/// place, otherwise to `errors`. `unsupported`, which isn't told, where nothing
-/// fits into the cluster's memory.
+/// Makes the best plan, or that of the given stages, with the best of the
+/// orders that the job allows. Errors go to `diagnostics` if they have a
+/// location, otherwise to `errors`. Returns `unsupported`, without a message,
+/// if nothing fits into the cluster's memory.
 ExitCode makePlan(const PlanningProblem &problem, JobDiagnostics &diagnostics,
                   llvm::raw_ostream &errors, SimulatedPlan &result);
 
-/// What the stage needs that needs most of a plan's.
+/// Returns the needs of the plan's stage that needs most memory.
 planning::PlanFailure findLargestStage(const planning::PipelinePlan &plan);
 
-/// Tells that nothing fits into so many bytes a device.
+/// Reports that nothing fits into `memory` bytes per device.
 void tellShortage(const PlanningProblem &problem, int64_t memory,
                   const planning::PlanFailure &shortage,
                   llvm::raw_ostream &errors);

@@ -11,16 +11,16 @@
 
 namespace mlir::hfta {
 
-/// Runs a program, whose file the first argument is, and waits for its end. A
-/// failure is "cannot WORK: …", with what the program wrote behind it.
+/// Runs a program, given by its path as the first argument, and waits for its
+/// end. The error is "cannot WORK: …", followed by the program's own output.
 llvm::Error runProgram(llvm::ArrayRef<llvm::StringRef> arguments,
                        llvm::StringRef work);
 
-/// The first C compiler on the path; it knows where the C library lies.
+/// Returns the first C compiler on the path; it knows where the C library is.
 llvm::Expected<std::string> findCompiler();
 
-/// Whether `compiler` is a clang that has LLVM's linker beside it or on the
-/// path. It links in a fraction of the time.
+/// Whether `compiler` is a clang that finds LLVM's linker in its own folder or
+/// on the path. That linker takes a fraction of the time.
 bool canUseLld(llvm::StringRef compiler);
 
 } // namespace mlir::hfta

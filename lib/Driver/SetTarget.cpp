@@ -11,8 +11,8 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The same with another last cache. Fails, with a diagnostic, if a target
-/// can't have such a cache.
+/// Returns the target with a last-level cache of another size. Fails, with a
+/// diagnostic, if a target can't have such a cache.
 static FailureOr<TargetAttr>
 replaceLastCache(ModuleOp module, TargetAttr target, int64_t bytes) {
   MLIRContext *context = target.getContext();

@@ -13,7 +13,7 @@ bool hfta::isResident(Role role) {
   return role != Role::constant && role != Role::scratch;
 }
 
-/// Instances of a segment that the first worker of a stage has.
+/// Returns the number of a segment's instances on the first worker of a stage.
 static int64_t countInstances(SegmentAttr segment, const Job &job,
                               int64_t stage) {
   int64_t replicas = job.getReplicas(stage), own = 0;
@@ -28,9 +28,9 @@ static int64_t countInstances(SegmentAttr segment, const Job &job,
     break;
   case Role::scalar:
   case Role::exchange:
-    own = job.microBatches; // also those of other replicas
+    own = job.microBatches; // including those of other replicas
     break;
-  case Role::input: // and the one that comes next
+  case Role::input: // one more for the next micro-batch
     own = llvm::divideCeil(job.microBatches, replicas) + 1;
     break;
   case Role::constant:
@@ -50,11 +50,12 @@ static int64_t countInstances(SegmentAttr segment, const Job &job,
 }
 
 namespace {
-/// What a worker of a stage has, by number.
+/// The segments of a worker, by number.
 struct WorkerSegments {
   std::set<int64_t> all;
-  /// Of segments that other workers' sums come to, the most that is there at a
-  /// time: this worker's piece of what is added up.
+  /// For segments that receive the partial sums of other workers: the most
+  /// bytes that are in use at a time, which is this worker's share of a
+  /// reduction.
   std::map<int64_t, int64_t> received;
 };
 } // namespace
@@ -67,9 +68,9 @@ static void addReduce(AllReduceOp reduce, int64_t replicas,
   bytes = std::max<int64_t>(bytes, llvm::divideCeil(blocks, replicas) * block);
 }
 
-/// Segments that a stage's schedules name, and those that their tasks use,
-/// where a replica does, or has, what some of them do. One stage's are those of
-/// the whole program.
+/// Finds the segments that a stage's schedules name and those that the tasks in
+/// them use. Parts of a schedule that only some replicas do count only for
+/// these. If there is one stage, its schedules are those of the whole program.
 static WorkerSegments findSegments(ModuleOp module, const Job &job,
                                    int64_t stage, int64_t replica) {
   WorkerSegments segments;
@@ -100,7 +101,8 @@ static WorkerSegments findSegments(ModuleOp module, const Job &job,
   return segments;
 }
 
-/// Of a worker with as many micro-batches as the first one of its stage.
+/// Counts the bytes of a worker, if it has as many micro-batches as the first
+/// one of its stage.
 static int64_t countBytes(ModuleOp module, const Job &job, int64_t stage,
                           int64_t replica) {
   ArrayAttr table = SegmentAttr::getTable(module);

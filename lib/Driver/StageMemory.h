@@ -8,15 +8,15 @@
 
 namespace mlir::hfta {
 
-/// Whether a segment is part of memory; constants lie in the binary's image,
-/// scratch is one a thread.
+/// Whether a segment counts as part of the memory: constants lie in the
+/// binary's image, and scratch memory exists once per thread.
 bool isResident(Role role);
 
-/// Of each stage of a scheduled module, the bytes that the worker needs which
-/// needs most, with all copies at a time: those of all segments that its
-/// schedules touch, and of the batches of data that it reads ahead. What `info`
-/// of the program plans for this worker is less where copies take turns, and
-/// has the scratch memory of its threads besides.
+/// Returns, for each stage of a scheduled module, the bytes that its largest
+/// worker needs with all copies at a time: all segments that its schedules
+/// touch, and the batches of data that it reads ahead. The number that the
+/// program's `info` gives for this worker is less where copies take turns, and
+/// also includes the scratch memory of its threads.
 SmallVector<int64_t> getWorkerBytes(ModuleOp module, const Job &job);
 
 } // namespace mlir::hfta

@@ -1,4 +1,4 @@
-//===- StepEstimate.cpp - What a planned step will take -------------------===//
+//===- StepEstimate.cpp - The estimated time of a planned step ------------===//
 
 #include "StepEstimate.h"
 
@@ -11,8 +11,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// By documented rates, of one run for all copies: kernels begin and end, and
-/// between that compute or go through memory, whatever takes longer.
+/// Estimates one run for all copies from documented rates: the overhead of each
+/// kernel, and the longer of the times for computing and for moving bytes.
 static double estimateSeconds(const TaskCost &cost) {
   auto bytes = static_cast<double>(cost.bytesRead + cost.bytesWritten);
   return static_cast<double>(cost.kernels) * planning::kSecondsPerKernel +
@@ -20,8 +20,8 @@ static double estimateSeconds(const TaskCost &cost) {
                   bytes / planning::kBytesPerSecond);
 }
 
-/// Of tasks whose seconds aren't known. Where those of all tasks of a part are,
-/// each gets what it is estimated to have of the whole.
+/// Estimates the tasks whose times aren't known. If the total time of a part is
+/// known, each of its tasks gets its estimated fraction of that.
 static void estimateTheRest(ArrayRef<TaskCost> tasks, StepCosts &costs) {
   auto getPart = [](const TaskCost &cost) {
     return StringRef(cost.name).split('.').first;
@@ -47,7 +47,7 @@ FailureOr<StepCosts> hfta::estimateTasks(ModuleOp planned, const Job &job) {
   return costs;
 }
 
-/// Of each stage by itself.
+/// Simulates each stage alone.
 static LogicalResult simulateStages(ModuleOp scheduled, const Job &job,
                                     const StepCosts &costs,
                                     std::vector<planning::SpillRun> &steps) {

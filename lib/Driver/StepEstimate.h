@@ -1,4 +1,4 @@
-//===- StepEstimate.h - What a planned step will take -----------*- C++ -*-===//
+//===- StepEstimate.h - The estimated time of a planned step ----*- C++ -*-===//
 
 #ifndef HFTA_LIB_DRIVER_STEPESTIMATE_H
 #define HFTA_LIB_DRIVER_STEPESTIMATE_H
@@ -10,29 +10,29 @@
 
 namespace mlir::hfta {
 
-/// Of a job with a budget of memory.
+/// The estimated step of a job.
 struct StepEstimate {
-  OwningOpRef<ModuleOp> scheduled; ///< with its transfers
-  StepCosts costs;                 ///< of all tasks
-  bool isMeasured;                 ///< what tasks and the store take
-  /// Of each stage by itself, as its schedule has it.
+  OwningOpRef<ModuleOp> scheduled; ///< the module with its transfers
+  StepCosts costs;                 ///< those of all tasks
+  bool isMeasured; ///< the times of tasks and the store were measured
+  /// The step of each stage alone, as its schedule has it.
   std::vector<planning::SpillRun> steps;
 };
 
-/// Schedules a copy of a planned module and simulates it. By what was measured,
-/// where the module notes that, or else by documented rates. What doesn't fit
+/// Schedules a copy of a planned module and simulates it, with measured times
+/// where the module has them, else with documented rates. Whatever doesn't fit
 /// into the budget is diagnosed.
 FailureOr<StepEstimate> estimateStep(ModuleOp planned, const Job &job);
 
-/// What tasks of a planned module take: what was measured, where the module
-/// notes that, and else documented rates.
+/// Returns the times of a planned module's tasks: measured ones where the
+/// module has them, else those of documented rates.
 FailureOr<StepCosts> estimateTasks(ModuleOp planned, const Job &job);
 
-/// What a step takes on one machine: where stages share its threads, what they
-/// compute one after the other.
+/// Returns the time of a step on one machine: where stages share its threads,
+/// the sum of their computations.
 double getStepSeconds(ArrayRef<planning::SpillRun> steps);
 
-/// Notes on a scheduled module what a step of it takes.
+/// Notes the estimated time of a step on a scheduled module.
 LogicalResult noteStepSeconds(ModuleOp scheduled, const Job &job,
                               const StepCosts &costs);
 

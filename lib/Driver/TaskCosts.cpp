@@ -19,15 +19,15 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Flops of one run of a kernel.
+/// Counts the flops of one run of a kernel.
 static int64_t countFlops(func::FuncOp kernel) {
   int64_t flops = 0;
   kernel.walk([&](CostOpInterface op) { flops += op.getFlops(); });
   return flops;
 }
 
-/// Least bytes of an argument that one run of its kernel reads: what its users
-/// read, but no byte twice.
+/// Returns the least bytes of an argument that one run of its kernel reads: the
+/// sum over its users, but no more than all its bytes.
 static int64_t countBytesRead(BlockArgument argument) {
   int64_t all = getLogicalBytes(argument.getType()), bytes = 0;
   for (OpOperand &use : argument.getUses()) {
@@ -37,7 +37,7 @@ static int64_t countBytesRead(BlockArgument argument) {
   return std::min(bytes, all);
 }
 
-/// The same of a result that the kernel writes.
+/// Returns the least bytes of a result that one run of its kernel writes.
 static int64_t countBytesWritten(Value result) {
   auto cost = dyn_cast_or_null<CostOpInterface>(result.getDefiningOp());
   return cost ? cost.getBytesWritten(cast<OpResult>(result).getResultNumber())
@@ -45,7 +45,7 @@ static int64_t countBytesWritten(Value result) {
 }
 
 namespace {
-/// What a task's launches add up to.
+/// Adds up the costs of a task's launches.
 class TaskCounter {
 public:
   TaskCounter(ModuleOp module, int64_t copies)
@@ -79,7 +79,8 @@ private:
                  GpuRates::kLaunch;
   }
 
-  /// A second, of the units that a kernel's products run on.
+  /// Returns the flops per second of the units that compute a kernel's
+  /// products.
   static double getFlops(func::FuncOp kernel, const GpuRates &rates) {
     double flops = rates.flops;
     kernel.walk([&](Operation *op) {
@@ -151,7 +152,8 @@ static llvm::json::Array makeJson(ArrayRef<TaskCost> costs) {
   return tasks;
 }
 
-/// The five types of a job; nothing where values keep those of their file.
+/// Returns the five types of a job; nothing if values keep the types of their
+/// file.
 static llvm::json::Object makeTypes(const Job &job) {
   llvm::json::Object types;
   if (job.keepsTypes)
@@ -162,8 +164,8 @@ static llvm::json::Object makeTypes(const Job &job) {
   return types;
 }
 
-/// The object that the module already holds, with model, types and tasks added;
-/// printed with its keys in alphabetical order.
+/// Adds model, types and tasks to the object that the module already holds, and
+/// prints it with its keys in alphabetical order.
 static std::string writeJson(StringRef known, std::string model, const Job &job,
                              ArrayRef<TaskCost> costs) {
   llvm::json::Object plan;

@@ -10,25 +10,25 @@
 
 namespace mlir::hfta {
 
-/// For the whole array. Bytes are the least that the kernels have to read and
-/// write, each by itself.
+/// The costs of a task for the whole array. The bytes are the least that the
+/// kernels have to read and write, each kernel counted separately.
 struct TaskCost {
   std::string name;
   int64_t kernels = 0;
   int64_t flops = 0;
   int64_t bytesRead = 0;
   int64_t bytesWritten = 0;
-  /// Of the bytes read and written, those of parameters, and those of
-  /// activations: of inputs, of what is kept for backward or another block, and
-  /// between the kernels of a task.
+  /// Among the bytes read and written: those of parameters, and those of
+  /// activations, which are inputs, values kept for backward or another block,
+  /// and values between the kernels of a task.
   int64_t parameterBytes = 0;
   int64_t activationBytes = 0;
-  /// On each of the GPUs of getGpuRates, at least: each kernel's bytes or
-  /// flops, whichever take longer, and its launch.
+  /// The least time on each of the GPUs of getGpuRates: for each kernel its
+  /// launch, and the longer of the times for its bytes and its flops.
   std::vector<double> gpuSeconds;
 };
 
-/// In the order of the module.
+/// Returns the costs of all tasks in the order of the module.
 std::vector<TaskCost> getTaskCosts(ModuleOp module, int64_t copies);
 
 } // namespace mlir::hfta

@@ -12,7 +12,7 @@
 
 namespace mlir::hfta {
 
-/// A step ends where the next one begins.
+/// Measures the steps of a compilation. Each step ends where the next begins.
 class Timing {
 public:
   /// Announces every step on `progress`, if that isn't null.

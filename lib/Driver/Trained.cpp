@@ -23,7 +23,8 @@ static void remarkOn(VariableOp variable, TrainingRule rule) {
       << text;
 }
 
-/// "5 tensors (3 by default, 2 by a trainable clause)", or "none".
+/// Returns a text such as "5 tensors (3 by default, 2 by a trainable clause)",
+/// or "none".
 static std::string describeCounts(const std::map<TrainingRule, int64_t> &counts,
                                   bool trained) {
   int64_t sum = 0;

@@ -15,15 +15,15 @@ CAPABILITY = (75, 76)  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, _MINOR
 
 
 class Failure(Exception):
-    """What an item says of why it failed."""
+    """The reason why an item has failed."""
 
 
 class Late(Failure):
-    """It took longer than it may."""
+    """The item has exceeded its time limit."""
 
 
 def stop(process):
-    """With all that it has started."""
+    """Kills a process together with all processes that it has started."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -37,8 +37,8 @@ def last_line(text):
 
 
 def run(command, seconds, environment=None):
-    """What a command prints, both streams together, and its exit code; late if it takes
-    longer."""
+    """Returns the output of a command, with both streams together, and its exit code;
+    raises Late if it takes longer."""
     process = subprocess.Popen([str(part) for part in command], text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                start_new_session=True, env=environment)
@@ -59,8 +59,8 @@ def run_well(command, seconds, environment=None):
 
 
 class Worker:
-    """A process that answers items, a line of JSON each: started for the first one, and
-    again after one that was late or that it hasn't survived."""
+    """A process that answers items, each of them a line of JSON. It is started for the
+    first item, and again after one that was late or that it hasn't survived."""
 
     def __init__(self, command):
         self.command, self.process = command, None
@@ -108,7 +108,8 @@ class Worker:
 
 
 class Clock:
-    """How long an item may take: no longer than its limit, nor than all may."""
+    """The time that an item may take: at most its own limit, and at most the time left
+    for all items."""
 
     def __init__(self, limit, total):
         self.limit, self.total, self.begin = limit, total, time.monotonic()
@@ -122,12 +123,12 @@ class Clock:
         return max(0.1, min(self.limit, self.left()))
 
     def cuts_short(self):
-        """Whether the item has ended for want of time in all."""
+        """Whether the item has ended because the time for all items was up."""
         return self.left() < 0.2
 
 
 def find_gpu():
-    """The first GPU's name and chip; fails where there is none."""
+    """Returns the first GPU's name and chip; fails if there is none."""
     try:
         driver = ctypes.CDLL("libcuda.so.1")
     except OSError:
@@ -149,6 +150,6 @@ def find_gpu():
 
 
 def has_module(name):
-    """Whether Python finds a package, which may take long to load."""
+    """Whether Python finds a package. Loading it could take long."""
     code = "import importlib.util, sys; sys.exit(not importlib.util.find_spec(sys.argv[1]))"
     return subprocess.run([sys.executable, "-c", code, name], check=False).returncode == 0

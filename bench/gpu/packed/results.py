@@ -1,5 +1,5 @@
-"""What a pack's run has found: a file of JSON lines, one an item, and tables of them.
-Needs only Python's standard library."""
+"""The results of a pack's run: a file of JSON lines, one for each item, and tables of
+them. Needs only Python's standard library."""
 
 import json
 import math
@@ -9,9 +9,9 @@ OURS = "ours"
 
 
 class Results:
-    """The lines of a file, which each new one joins at once. An item's key is
-    (section, name); a later line of one key replaces an earlier one, and what is done of
-    a section its skipped lines."""
+    """The lines of a file, to which each new line is appended at once. An item's key is
+    (section, name). A later line with the same key replaces an earlier one, and any
+    result in a section replaces the section's skipped lines."""
 
     def __init__(self, path):
         self.path, self.lines = path, {}
@@ -39,13 +39,13 @@ class Results:
         print(f"{section} {item}: {status}{': ' if what else ''}{what}", flush=True)
 
     def has(self, section, item, retry):
-        """Whether an item needn't be done: skipped ones are tried again, failed ones
+        """Whether an item is done already: skipped items are tried again, failed ones
         only if asked for."""
         status = self.lines.get((section, item), {}).get("status")
         return status in (PASSED, MEASURED) or (status == FAILED and not retry)
 
     def of(self, section, *status):
-        """A section's lines, of these statuses or all."""
+        """Returns a section's lines, those with a given status or all."""
         return [line for line in self.lines.values() if line["section"] == section
                 and (not status or line["status"] in status)]
 
@@ -55,7 +55,7 @@ def geometric_mean(numbers):
 
 
 def group_times(lines):
-    """(network, copies, precision) to {way: milliseconds}, of one machine's GPU."""
+    """Maps (network, copies, precision) to {way: milliseconds}, for one machine's GPU."""
     groups = {}
     for line in lines:
         key = line["gpu"], line["network"], line["copies"], line["precision"]
@@ -64,12 +64,12 @@ def group_times(lines):
 
 
 def best_peer(times):
-    """(milliseconds, way), or None."""
+    """Returns (milliseconds, way) of the fastest peer, or None."""
     return min(((time, way) for way, time in times.items() if way != OURS), default=None)
 
 
 def table(rows):
-    """Lines of columns, the first two to the left."""
+    """Formats rows as lines of columns, the first two aligned to the left."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
         yield "  ".join(cell.ljust(width) if i < 2 else cell.rjust(width)
@@ -77,7 +77,8 @@ def table(rows):
 
 
 def times_table(groups, ways):
-    """Rows of one GPU's groups, and ratios by (precision, copies)."""
+    """Returns the table's rows for the groups of one GPU, and ratios by (precision,
+    copies)."""
     rows = [["network", "precision", "copies", OURS, *ways, "ours beside the best"]]
     ratios = {}
     for (network, copies, precision), times in groups.items():
@@ -113,7 +114,7 @@ def report_machine(results):
 
 
 def report(results, ways):
-    """The lines of all tables."""
+    """Returns the lines of all tables."""
     for section in ("truth", "sanitizer"):
         done = results.of(section)
         counts = [f"{len(results.of(section, status))} {status}"
@@ -131,5 +132,5 @@ def report(results, ways):
 
 
 def has_failed(results):
-    """Times that couldn't be taken are no failure."""
+    """Whether an item has failed. Times that couldn't be measured are no failure."""
     return bool(results.of("truth", FAILED) or results.of("sanitizer", FAILED))

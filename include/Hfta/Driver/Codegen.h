@@ -21,35 +21,37 @@ inline constexpr llvm::StringLiteral kProgramSymbol = "hfta_program";
 
 struct GpuImage;
 
-/// An LLVM module on its way to object code. Fused multiply-adds are only those
-/// that the module asks for.
+/// An LLVM module on its way to object code. Multiply-adds are fused only where
+/// the module asks for it.
 class CodeGenerator {
 public:
   explicit CodeGenerator(TargetAttr target) : target(target) {}
 
   /// Translates the module and sets the functions' target. Diagnoses failures.
   LogicalResult translate(ModuleOp op);
-  /// Gives the program another symbol than kProgramSymbol.
+  /// Renames the program's symbol, which is kProgramSymbol at first.
   void renameProgram(llvm::StringRef symbol);
-  /// Defines kImagesSymbol of a program for GPUs; false if it has none.
+  /// Defines kImagesSymbol of a program for GPUs; returns false if the program
+  /// declares none.
   bool addImages(llvm::ArrayRef<GpuImage> images);
-  /// Adds `int main(int, char **)` over programs, by their symbols: the
+  /// Adds `int main(int, char **)` for programs, given by their symbols: the
   /// module's own and others that it is linked with.
   void addMain(llvm::ArrayRef<std::string> programs);
-  /// Adds the functions of a generated library over the program.
+  /// Adds the functions of a generated library for the program.
   void addLibrary(llvm::StringRef name);
   /// Makes everything private but `symbols`.
   void keep(llvm::ArrayRef<std::string> symbols);
-  /// Cuts the module into parts, to be linked together; what they share is
-  /// called `prefix` and its name.
+  /// Splits the module into parts that are to be linked together. Symbols that
+  /// the parts share get the prefix `prefix`.
   llvm::Error split(llvm::StringRef prefix);
-  /// Optimizes, all parts at once.
+  /// Optimizes all parts in parallel.
   void optimize();
-  /// The text or object of `phase`, one from llvmIR to object, of each part.
+  /// Returns each part's text or object for `phase`, which is one from llvmIR
+  /// to object.
   llvm::Expected<std::vector<std::string>> emit(Phase phase);
 
 private:
-  /// A module of its own.
+  /// One part: a module with a context and a target machine of its own.
   struct Part {
     llvm::LLVMContext context;
     std::unique_ptr<llvm::Module> module;
@@ -63,14 +65,15 @@ private:
 
   TargetAttr target;
   std::vector<std::unique_ptr<Part>> parts;
-  llvm::Module *module = nullptr; ///< the first part's
+  llvm::Module *module = nullptr; ///< the first part's module
 };
 
-/// How many threads compile; 0: one a processor. Each has a stack and a heap of
-/// its own: where the process' memory is limited to little, there is one.
+/// Returns the number of threads that compile; 0 stands for one per processor.
+/// Each thread needs a stack and a heap of its own, so it is one thread if the
+/// process' memory limit is low.
 unsigned getThreadLimit();
 
-/// Symbols of a generated library.
+/// Returns the symbols that a generated library defines.
 std::vector<std::string> getLibrarySymbols(llvm::StringRef name);
 
 } // namespace mlir::hfta

@@ -33,10 +33,10 @@ struct ConstantBinding {
   std::string path;
 };
 
-/// What `--gpu-code` asks for.
+/// The kinds of GPU code that `--gpu-code` asks for.
 struct GpuCode {
   bool cubin = true, ptx = true;
-  bool emulated = false; ///< instead of both
+  bool emulated = false; ///< instead of both of them
   bool isGiven = false;
 };
 
@@ -44,14 +44,14 @@ struct DriverOptions {
   Action action = Action::compile;
   std::vector<std::string> inputs;
   InputKind inputKind = InputKind::job;
-  std::string job;    ///< which one of a job file; empty: all
-  std::string output; ///< "-": standard output
+  std::string job;    ///< the job of a job file to compile; empty: all jobs
+  std::string output; ///< "-" for standard output
   TargetKind target = TargetKind::cpu;
-  Phase emit = Phase::executable; ///< on the target's path
-  std::string cpu;                ///< empty: not given
-  std::vector<std::string> chips; ///< of GPUs; empty: not given
+  Phase emit = Phase::executable; ///< a phase on the target's path
+  std::string cpu;                ///< empty if not given
+  std::vector<std::string> chips; ///< names of GPU chips; empty if not given
   GpuCode gpuCode;
-  std::string ptxas; ///< empty: wherever it is found
+  std::string ptxas; ///< empty: search for it
   std::string dataDirectory;
   std::vector<JobFlag> jobFlags;
   std::vector<ConstantBinding> constants;
@@ -60,25 +60,25 @@ struct DriverOptions {
   bool remarks = false;
   bool plan = false;
   bool planPipeline = false;
-  std::string profile;        ///< empty: none
-  std::string costs;          ///< measured times of a job; empty: none
-  std::string timeline;       ///< empty: none
-  std::string trace;          ///< beside the timeline; empty: none
-  int64_t profileSamples = 0; ///< 0: not given
-  std::string workload;       ///< that is simulated; empty: none
-  bool json = false;          ///< how that is printed
+  std::string profile;  ///< empty if none
+  std::string costs;    ///< a file of measured times of a job; empty if none
+  std::string timeline; ///< empty if none
+  std::string trace;    ///< drawn next to the timeline; empty if none
+  int64_t profileSamples = 0; ///< 0 if not given
+  std::string workload;       ///< the workload to simulate; empty if none
+  bool json = false;          ///< prints the simulation as JSON
   bool timing = false;
   bool verbose = false;
 };
 
-/// Reads the arguments (without the program's name). Returns `done`, or another
-/// code after it has written to `errors` what is wrong. With an action other
-/// than `compile` nothing but that is set.
+/// Reads the arguments, which don't include the program's name. Returns `done`,
+/// or another code after writing an error message to `errors`. For an action
+/// other than `compile` only the action is set.
 ExitCode parseCommandLine(llvm::ArrayRef<const char *> arguments,
                           DriverOptions &options, llvm::raw_ostream &errors);
 
-/// Name of the generated library ("libNAME.a" → "NAME"); empty if there is
-/// none or if it isn't an identifier of C.
+/// Returns the name of the generated library ("libNAME.a" → "NAME"); empty if
+/// the output isn't a library or the name isn't a C identifier.
 std::string getLibraryName(llvm::StringRef output);
 
 void printHelp(llvm::raw_ostream &os);

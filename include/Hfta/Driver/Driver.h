@@ -7,11 +7,12 @@
 
 namespace mlir::hfta {
 
-/// Compiles what the options say. Diagnostics go to `errors`.
+/// Compiles as the options say. Diagnostics go to `errors`.
 ExitCode compile(const DriverOptions &options, llvm::raw_ostream &errors);
 
-/// All of `hftac`: reads the arguments, acts, returns the exit code. Takes over
-/// the process' fatal signals, which then end it with code 70.
+/// Runs `hftac`: reads the arguments, acts on them, and returns the exit code.
+/// It takes over the process' fatal signals, which then end the process with
+/// code 70.
 int runDriver(int argc, const char *const *argv);
 
 } // namespace mlir::hfta

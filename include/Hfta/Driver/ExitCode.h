@@ -7,7 +7,7 @@
 
 namespace mlir::hfta {
 
-/// The one table of codes: X(name, value, text).
+/// The only table of exit codes: X(name, value, text).
 #define HFTA_EXIT_CODES(X)                                                     \
   X(done, 0, "done")                                                           \
   X(input, 1, "the input is wrong")                                            \
@@ -23,7 +23,7 @@ enum class ExitCode : int {
 #undef HFTA_EXIT_CODE_ENUMERATOR
 };
 
-/// Follows every message about an internal error.
+/// A text that follows every message about an internal error.
 inline constexpr llvm::StringLiteral kBugReport =
     "hftac: note: this is a bug in Hfta; please report it with the input and "
     "the command line";

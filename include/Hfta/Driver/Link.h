@@ -10,23 +10,24 @@
 
 namespace mlir::hfta {
 
-/// The C runtime's archive, looked up beside the running program: in ../lib of
-/// a build or an installation.
+/// Returns the path of the C runtime's archive, which is in ../lib relative to
+/// the running program, in a build as in an installation.
 llvm::Expected<std::string> findRuntime();
 
-/// Links object files' contents and the runtime to a program.
+/// Links the contents of object files and the runtime to a program.
 llvm::Error linkProgram(llvm::ArrayRef<std::string> objects,
                         llvm::StringRef output);
 
-/// Where the header of a library "DIR/libNAME.a" lies: "DIR/NAME.h".
+/// Returns the path of a library's header: "DIR/NAME.h" for "DIR/libNAME.a".
 std::string getHeaderPath(llvm::StringRef name, llvm::StringRef output);
 
-/// Writes the archive `output` (".../libNAME.a") with the objects and the
-/// runtime's, and the header NAME.h beside it.
+/// Writes the archive `output` (".../libNAME.a"), which holds the given objects
+/// and those of the runtime, and the header NAME.h next to it.
 llvm::Error writeLibrary(llvm::ArrayRef<std::string> objects,
                          llvm::StringRef name, llvm::StringRef output);
 
-/// Text of the header of a generated library. It needs no other file.
+/// Returns the text of a generated library's header. The header needs no other
+/// file.
 std::string makeLibraryHeader(llvm::StringRef name);
 
 } // namespace mlir::hfta

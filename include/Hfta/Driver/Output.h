@@ -10,21 +10,22 @@
 
 namespace mlir::hfta {
 
-/// A file that must not be replaced by another one: a pipe, a device.
+/// Whether the path is a pipe or a device, which must not be replaced by
+/// another file.
 bool isSpecialFile(llvm::StringRef path);
 
-/// A temporary file beside its destination, which `keep` replaces. Without
-/// `keep` it is removed, also when a signal ends the process.
+/// A temporary file next to its destination, which `keep` replaces. Without
+/// `keep` the file is removed, also when a signal ends the process.
 class OutputFile {
 public:
-  /// `executable`: whether it may be run.
+  /// Creates the file; `executable` says whether it may be run.
   static llvm::Expected<OutputFile> create(llvm::StringRef destination,
                                            bool executable = false);
   OutputFile(OutputFile &&other);
   OutputFile &operator=(OutputFile &&) = delete;
   ~OutputFile();
 
-  /// Where the contents are to be written.
+  /// Returns the path to which the contents are to be written.
   llvm::StringRef getTemporaryPath() const { return temporary; }
   llvm::Error write(llvm::StringRef contents);
   llvm::Error keep();
@@ -36,8 +37,9 @@ private:
   std::string temporary;
 };
 
-/// Writes a file whole or not at all; "-" is the standard output, and what is
-/// no regular file (a pipe, a device) is written to directly.
+/// Writes a file completely or not at all; "-" is standard output. A
+/// destination that isn't a regular file (a pipe, a device) is written to
+/// directly.
 llvm::Error writeOutput(llvm::StringRef destination, llvm::StringRef contents);
 
 } // namespace mlir::hfta

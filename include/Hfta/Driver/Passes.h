@@ -8,12 +8,12 @@
 
 namespace mlir::hfta {
 
-/// Module attribute: name of the phase that the module is in.
+/// Module attribute: the name of the phase that the module is in.
 inline constexpr llvm::StringLiteral kPhaseAttrName = "hfta.phase";
-/// Module attribute: what the binary says of each model.
+/// Module attribute: the description of each model that goes into the binary.
 inline constexpr llvm::StringLiteral kModelsAttrName = "hfta.models";
 
-/// Module attribute: cost of the tasks, for people and programs to read.
+/// Module attribute: the costs of the tasks, as JSON for people and programs.
 inline constexpr llvm::StringLiteral kPlanAttrName = "hfta.plan_json";
 
 #define GEN_PASS_DECL

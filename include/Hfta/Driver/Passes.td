@@ -15,8 +15,8 @@ def HftaDescribeModel : Pass<"hfta-describe-model", "::mlir::ModuleOp"> {
     in source files.
 
     `export_header` and `export_graph` are the ONNX inference graph without its
-    weights. A model that ONNX has no words for gets none, with a warning that
-    gives the reasons.
+    weights. A model that can't be expressed in ONNX gets none, with a warning
+    that gives the reasons.
 
     ```mlir
     module attributes {hfta.job = {…}} { hfta.model @mlp copies [0, 1] { … } }
@@ -45,7 +45,7 @@ def HftaDescribePlan : Pass<"hfta-describe-plan", "::mlir::ModuleOp"> {
 def HftaMarkPhase : Pass<"hfta-mark-phase", "::mlir::ModuleOp"> {
   let summary = "Note the phase that the module is in";
   let description = [{
-    Sets the module's `hfta.phase`, which tells hftac where to continue.
+    Sets the module's `hfta.phase`, from which hftac knows where to continue.
 
     ```mlir
     module attributes {hfta.phase = "fused"} { … }

@@ -1,9 +1,9 @@
 //===- Phases.h - The compiler's phases -------------------------*- C++ -*-===//
 //
-// The one tree of phases: --emit, --help, docs/hftac.md and the driver itself
-// live on it. Phases up to `linalg`, and those of linked programs, are common
-// to all targets, though kernels are formed for one kind of them from `planned`
-// on; between them each target has a branch of its own.
+// The only tree of phases: --emit, --help, docs/hftac.md and the driver all use
+// it. The phases up to `linalg` and those of linked programs are common to all
+// targets, though from `planned` on kernels are formed for one kind of target.
+// Between `linalg` and linking, each target has a branch of its own.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DRIVER_PHASES_H
@@ -33,58 +33,61 @@ enum class Phase {
   planned,
   scheduled,
   linalg,
-  // Of target `cpu`.
+  // Phases of target `cpu`.
   llvm,
   llvmIR,
   assembly,
-  // Of target `cuda`.
+  // Phases of target `cuda`.
   gpu,
   ptx,
-  // Of all.
+  // Phases of all targets.
   object,
   library,
   executable
 };
 
-/// What the pipelines of all phases need to know.
+/// The settings that the pipelines of all phases need.
 struct PipelineSettings {
   std::vector<std::string> cuts;
-  /// Within a budget of memory: whether what of a step is kept is planned.
+  /// Within a memory budget: whether to plan what stays in memory during a
+  /// step.
   bool plansMemory = true;
-  /// Whether kernels are for threads that compute single elements.
+  /// Whether kernels are for threads that each compute single elements.
   bool byElements = false;
-  /// Whether some chip has instructions of warp groups.
+  /// Whether some chip has warp-group instructions.
   bool warpGroups = false;
-  /// Whether who links the code may ask for several backwards before an update.
+  /// Whether the host program that links the code may call backward several
+  /// times before an update (gradient accumulation).
   bool accumulates = false;
-  /// Whether to check, step by step, that sums keep their order.
+  /// Whether to check, after the steps of lowering kernels, that sums keep
+  /// their order.
   bool verifySums = false;
 };
 
-/// What a phase's output is.
+/// The form of a phase's output.
 enum class PhaseForm {
-  module, ///< MLIR
+  module, ///< an MLIR module
   file,   ///< one file, or standard output
-  linked  ///< what a linker or archiver writes
+  linked  ///< the output of a linker or archiver
 };
 
 struct PhaseInfo {
   Phase phase;
-  llvm::StringRef name; ///< for --emit
+  llvm::StringRef name; ///< as in --emit
   PhaseForm form;
-  /// The target on whose branch it lies; none: it is common to all.
+  /// The target on whose branch the phase lies; none if it is common to all.
   std::optional<TargetKind> target;
   llvm::StringRef description;
-  /// End of the default output file's name; empty: standard output.
+  /// The suffix of the default output file's name; empty for standard output.
   llvm::StringRef suffix;
-  /// The passes that lead here from the phase before; null for import and for
-  /// all that follows MLIR.
+  /// Adds the passes that lead from the previous phase to this one; null for
+  /// import and for all phases after MLIR.
   void (*addPasses)(OpPassManager &pm, const PipelineSettings &settings);
-  /// What a failure of these passes means.
+  /// The exit code if one of these passes fails.
   ExitCode failure;
 };
 
-/// A kind of target, by its name in --target.
+/// A kind of target, with its name in --target.
 struct TargetInfo {
   llvm::StringRef name;
   TargetKind kind;
@@ -93,17 +96,18 @@ struct TargetInfo {
 llvm::ArrayRef<TargetInfo> getTargets();
 const TargetInfo &getTarget(TargetKind kind);
 
-/// All of them: the common ones in order, and each branch in order where it
-/// belongs.
+/// Returns all phases: the common ones in order, and each branch, in order, at
+/// the place where it branches off.
 llvm::ArrayRef<PhaseInfo> getPhases();
 const PhaseInfo &getPhase(Phase phase);
-/// From import to the end of a target's branch.
+/// Returns the phases from import to the end of a target's branch.
 llvm::SmallVector<const PhaseInfo *> getPath(TargetKind target);
-/// A phase on the way to a target, by its name; null if there is none.
+/// Finds a phase on the path to a target by its name; null if there is none.
 const PhaseInfo *findPhase(llvm::StringRef name, TargetKind target);
-/// The target that has a phase of this name on its branch; null if none has.
+/// Returns the target that has a phase of this name on its branch; null if none
+/// has.
 const TargetInfo *findTargetOfPhase(llvm::StringRef name);
-/// Whether a phase lies behind another one, on one path.
+/// Whether `phase` comes later than `other` on one path.
 bool comesAfter(Phase phase, Phase other);
 /// Whether the phase's output is an MLIR module.
 inline bool isMLIR(Phase phase) {

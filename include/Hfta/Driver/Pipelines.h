@@ -1,7 +1,7 @@
 //===- Pipelines.h - From phase to phase ------------------------*- C++ -*-===//
 //
-// One pipeline a phase of the compiler; each begins where the one before it
-// ended and notes its phase on the module.
+// One pipeline for each phase of the compiler. Each begins where the previous
+// one ended, and notes its phase on the module.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DRIVER_PIPELINES_H
@@ -16,7 +16,7 @@ namespace mlir::hfta {
 
 struct FusedPipelineOptions : PassPipelineOptions<FusedPipelineOptions> {};
 
-/// Imported models to one array program.
+/// Lowers imported models to one array program.
 void buildFusedPipeline(OpPassManager &pm, const FusedPipelineOptions &options);
 
 struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
@@ -31,7 +31,7 @@ struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
       llvm::cl::init(true)};
 };
 
-/// The array program to tasks.
+/// Lowers the array program to tasks.
 void buildTrainPipeline(OpPassManager &pm, const TrainPipelineOptions &options);
 
 struct PlannedPipelineOptions : PassPipelineOptions<PlannedPipelineOptions> {
@@ -48,14 +48,14 @@ struct PlannedPipelineOptions : PassPipelineOptions<PlannedPipelineOptions> {
       llvm::cl::init(false)};
 };
 
-/// Tasks to kernels on planned memory.
+/// Lowers tasks to kernels on planned memory.
 void buildPlannedPipeline(OpPassManager &pm,
                           const PlannedPipelineOptions &options);
 
 struct ScheduledPipelineOptions
     : PassPipelineOptions<ScheduledPipelineOptions> {};
 
-/// Tasks to data, and the order in which they run to schedules.
+/// Turns tasks into data, and the order in which they run into schedules.
 void buildScheduledPipeline(OpPassManager &pm,
                             const ScheduledPipelineOptions &options);
 
@@ -67,7 +67,7 @@ struct LinalgPipelineOptions : PassPipelineOptions<LinalgPipelineOptions> {
       llvm::cl::init(false)};
 };
 
-/// Kernels to linalg on tensors.
+/// Lowers kernels to linalg on tensors.
 void buildLinalgPipeline(OpPassManager &pm,
                          const LinalgPipelineOptions &options);
 
@@ -78,19 +78,19 @@ struct LLVMPipelineOptions : PassPipelineOptions<LLVMPipelineOptions> {
       llvm::cl::init(false)};
 };
 
-/// For the module's `hfta.target`: kernels, tasks and variables to the LLVM
-/// dialect.
+/// Lowers kernels, tasks and variables to the LLVM dialect, for the module's
+/// `hfta.target`.
 void buildLLVMPipeline(OpPassManager &pm, const LLVMPipelineOptions &options);
 
-/// For GPUs: kernels to the NVVM dialect, in a module of their own, tasks and
-/// variables to the LLVM dialect.
+/// For GPUs: lowers kernels to the NVVM dialect, in a module of their own, and
+/// tasks and variables to the LLVM dialect.
 void buildGpuPipeline(OpPassManager &pm, const LowerGpuKernelsOptions &options);
 
-/// Of planned tasks, for the module's `hfta.target`: kernels lowered as far as
-/// tells what scratch memory they need.
+/// Lowers the kernels of planned tasks, for the module's `hfta.target`, just
+/// far enough to know how much scratch memory they need.
 void buildScratchPipeline(OpPassManager &pm);
 
-/// Makes the above known to the pass pipeline parser as
+/// Registers these pipelines with the pass pipeline parser as
 /// `hfta-PHASE-pipeline`.
 void registerPipelines();
 

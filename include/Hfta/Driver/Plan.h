@@ -12,14 +12,14 @@ namespace mlir::hfta {
 
 class BudgetReport;
 
-/// Prints the segments by role, or of a job with a budget of memory what is
-/// known of it, and the cost of every task. The module is in phase `planned`;
-/// diagnoses one that isn't.
+/// Prints the segments by role, or the budget report of a job with a memory
+/// budget, and the cost of every task. The module must be in phase `planned`;
+/// any other one is diagnosed.
 LogicalResult printPlan(ModuleOp module, BudgetReport *budget, raw_ostream &os);
 
-/// The step with inverses of a preconditioner whose work replicas share, as it
-/// is estimated, of each stage as if it were alone; nothing for other jobs.
-/// Diagnoses a plan that isn't whole.
+/// Estimates the step with inverses of a preconditioner whose work replicas
+/// share, for each stage as if it were alone; returns nothing for other jobs.
+/// Diagnoses a plan that isn't complete.
 FailureOr<std::optional<planning::Timeline>>
 drawPreconditioner(ModuleOp module);
 

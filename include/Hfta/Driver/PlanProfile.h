@@ -7,9 +7,9 @@
 
 namespace mlir::hfta {
 
-/// Plans a pipeline for the options' profile, prints it and writes it if they
-/// name an output. Returns `done`, or another code after it has written to
-/// `errors` what is wrong.
+/// Plans a pipeline for the options' profile, prints the plan, and writes it to
+/// the output if the options name one. Returns `done`, or another code after
+/// writing an error message to `errors`.
 ExitCode planProfile(const DriverOptions &options, llvm::raw_ostream &errors);
 
 } // namespace mlir::hfta

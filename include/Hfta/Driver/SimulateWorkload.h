@@ -7,9 +7,9 @@
 
 namespace mlir::hfta {
 
-/// Simulates the schedules of the options' workload, prints what each takes and
-/// draws one if the options say where. Returns `done`, or another code after it
-/// has written to `errors` what is wrong.
+/// Simulates the schedules of the options' workload, prints the duration of
+/// each, and draws one if the options ask for it. Returns `done`, or another
+/// code after writing an error message to `errors`.
 ExitCode simulateWorkload(const DriverOptions &options,
                           llvm::raw_ostream &errors);
 

@@ -7,9 +7,10 @@
 
 namespace mlir::hfta {
 
-/// Prints one line, which begins with `label`: how many parameters the module,
+/// Prints one line, beginning with `label`: how many parameters the module,
 /// which is in phase `train`, trains and freezes, and by which rules. A remark
-/// for each says the same of it. Nothing for a program that doesn't train.
+/// for each parameter says what is done with it. Prints nothing for a program
+/// that doesn't train.
 void reportTrained(ModuleOp module, llvm::StringRef label,
                    llvm::raw_ostream &os);
 

@@ -1,7 +1,7 @@
-//===- collectives.c - What all ranks of a communicator do together -------===//
+//===- collectives.c - Operations of all ranks of a communicator ----------===//
 //
-// Everything goes from rank to rank by one round of messages: the same for each
-// kind of communicator, and each byte is sent once.
+// Each operation is one round of messages from rank to rank: the algorithm is
+// equal for every kind of communicator, and each byte is sent once.
 //===----------------------------------------------------------------------===//
 
 #include "communicator/posted.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// A message to and one from each rank.
+/// A message to each rank and one from each rank.
 typedef struct message_list {
   hfta_message messages[2 * HFTA_MAX_RANKS];
   uint32_t count;
@@ -36,7 +36,8 @@ hfta_status hfta_communicator_post_gather(hfta_communicator *communicator,
   message_list list;
   list.count = 0;
   int own = communicator->rank;
-  // Each begins with another rank, so that they don't all send to the first.
+  // Each rank begins with another peer, so that they don't all send to rank 0
+  // first.
   for (int i = 1; i < communicator->size; ++i) {
     int to = (own + i) % communicator->size;
     int from = (own - i + communicator->size) % communicator->size;
@@ -82,10 +83,10 @@ hfta_status hfta_communicator_post_exchange(hfta_communicator *communicator,
 }
 
 //===----------------------------------------------------------------------===//
-// What all ranks agree on
+// Agreement of all ranks
 //===----------------------------------------------------------------------===//
 
-/// Of `bytes` a rank; this one's are in their place.
+/// Gathers `bytes` from each rank; this rank's own are already in their place.
 static hfta_status gather_equal(hfta_communicator *communicator,
                                 const char *what, int tag, void *memory,
                                 uint64_t bytes, hfta_error *error) {
@@ -112,7 +113,8 @@ hfta_status hfta_communicator_max(hfta_communicator *communicator,
   return status;
 }
 
-/// The lowest rank whose bytes aren't those of rank 0; -1: none.
+/// Returns the lowest rank whose bytes differ from those of rank 0; -1 if there
+/// is none.
 static int find_different(const hfta_communicator *communicator,
                           const void *all, uint64_t bytes) {
   for (int i = 1; i < communicator->size; ++i)

@@ -1,8 +1,9 @@
 //===- communicator_mpi.c - The ranks of an MPI launcher ------------------===//
 //
-// All communicators of a process exchange messages through one of MPI's, kept
-// apart by their contexts: MPI's own functions that make communicators wait
-// without end for a rank that is lost, and spin while they do.
+// All communicators of a process exchange messages through a single MPI
+// communicator, where context numbers keep them apart. MPI's own functions that
+// create communicators aren't used: they wait without end for a rank that is
+// lost, and spin while they wait.
 //===----------------------------------------------------------------------===//
 
 #include "communicator/mpi_engine.h"
@@ -33,7 +34,8 @@ static communicator *make(hfta_engine *engine, int size, double timeout,
   return self;
 }
 
-/// The thread may still look at what was posted before a failure.
+/// After a failure nothing is freed: the engine's thread may still look at what
+/// was posted before.
 static void destroy(communicator *self) {
   pthread_mutex_lock(&self->engine->mutex);
   bool is_broken = self->engine->error.code != HFTA_OK;
@@ -49,13 +51,13 @@ static void destroy(communicator *self) {
 // Splitting
 //===----------------------------------------------------------------------===//
 
-/// What each rank says of itself when a communicator is made.
+/// The data that each rank sends to the others when a communicator is made.
 typedef struct introduction {
-  uint64_t version; // of the runtime
-  uint64_t host;    // equal where processors are shared
-  uint64_t node;    // equal where memory may be shared, too, as MPI sees it
+  uint64_t version; // the runtime's; all ranks must run the same one
+  uint64_t host;    // equal for ranks that share processors
+  uint64_t node; // equal for ranks that may also share memory, as MPI sees it
   int32_t color, key;
-  hfta_contexts contexts; // in use
+  hfta_contexts contexts; // the contexts that the rank uses
 } introduction;
 
 static uint64_t hash(const char *text) {
@@ -70,7 +72,8 @@ static uint64_t identify_node(void) {
   return gethostname(text, sizeof(text) - 1) == 0 ? hash(text) : 0;
 }
 
-/// The same for processes that share processors, whatever their host's name.
+/// Returns a number that is equal for processes that share processors, even
+/// where their host names differ.
 static uint64_t identify_host(void) {
   char text[256] = "";
   FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
@@ -109,7 +112,7 @@ static hfta_status introduce(communicator *self, int color, int key,
   return status;
 }
 
-/// The lowest context that is free on all ranks; 0: none.
+/// Returns the lowest context that is free on all ranks; 0 if there is none.
 static int choose_context(const introduction *all, int count) {
   for (int i = 0; i < HFTA_MAX_CONTEXTS; ++i) {
     bool is_free = true;
@@ -121,7 +124,8 @@ static int choose_context(const introduction *all, int count) {
   return 0;
 }
 
-/// Ranks of this one's color, by key; those of equal keys keep their order.
+/// Collects the ranks that have this rank's color, in ascending order of their
+/// keys; ranks with equal keys keep their order.
 static int choose_members(const communicator *self, const introduction *all,
                           int *members) {
   int count = 0;
@@ -190,7 +194,7 @@ static hfta_status mpi_split(hfta_communicator *base, int color, int key,
 // Opening and closing
 //===----------------------------------------------------------------------===//
 
-/// All ranks are a communicator from the start, in context 0; what is opened is
+/// Context 0 holds all ranks from the start; the communicator that is opened is
 /// split off it.
 static hfta_status open_all(hfta_engine *engine, double timeout,
                             hfta_communicator **out, hfta_error *error) {
@@ -232,7 +236,8 @@ static void mpi_close(hfta_communicator *base) {
 // Messages
 //===----------------------------------------------------------------------===//
 
-/// With the mutex held: the code of the first failure, with its message.
+/// Returns the code of the first failure and copies its message. The caller
+/// holds the mutex.
 static hfta_status report(const hfta_engine *engine, hfta_error *error) {
   return engine->error.code == HFTA_OK ? HFTA_OK
                                        : hfta_fail(error, engine->error.code,
@@ -286,7 +291,7 @@ static hfta_status mpi_wait(hfta_communicator *base, hfta_posted *posted,
                               &engine->mutex);
   }
   hfta_status status = report(engine, error);
-  // MPI may still write what hasn't ended.
+  // MPI may still write to the memory of transfers that haven't ended.
   if (posted->left == 0)
     hfta_posted_destroy(&self->pool, posted);
   pthread_mutex_unlock(&engine->mutex);

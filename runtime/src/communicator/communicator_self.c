@@ -13,7 +13,7 @@ typedef struct self_communicator {
   pthread_cond_t ended;
   hfta_posted_pool pool;
   hfta_own_transfers own;
-  hfta_error error; // code HFTA_OK: nothing has failed
+  hfta_error error; // code HFTA_OK while nothing has failed
 } self_communicator;
 
 static hfta_status self_open(const hfta_rank_options *options,
@@ -51,7 +51,8 @@ static hfta_status self_split(hfta_communicator *communicator, int color,
   return color < 0 ? HFTA_OK : self_open(&options, out, error);
 }
 
-/// With the mutex held: the code of the first failure, with its message.
+/// Returns the code of the first failure and copies its message. The caller
+/// holds the mutex.
 static hfta_status report(self_communicator *self, hfta_error *error) {
   return self->error.code == HFTA_OK
              ? HFTA_OK

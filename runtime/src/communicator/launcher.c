@@ -1,10 +1,11 @@
-//===- launcher.c - What a launcher says in the environment ---------------===//
+//===- launcher.c - The launcher's information in the environment ---------===//
 
 #include "hfta/communicator.h"
 
 #include <stdlib.h>
 
-/// Names of variables; NULL: that launcher doesn't say.
+/// The names of a launcher's environment variables; NULL where it has no such
+/// variable.
 typedef struct launcher_names {
   const char *size, *rank, *local_size, *bound;
 } launcher_names;
@@ -13,11 +14,12 @@ static const launcher_names launchers[] = {
     // Open MPI.
     {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
      "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_MCA_orte_bound_at_launch"},
-    // MPICH, whose launchers Slurm's are like.
+    // MPICH; Slurm's launchers set the same variables.
     {"PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS", NULL},
 };
 
-/// -1 if there is no such variable or it isn't a number from 0 to `maximum`.
+/// Returns the number that an environment variable holds; -1 if there is no
+/// such variable or its value isn't a number from 0 to `maximum`.
 static int read_number(const char *name, int maximum) {
   const char *text = name ? getenv(name) : NULL;
   if (!text || *text < '0' || *text > '9')

@@ -8,25 +8,27 @@
 #include <string.h>
 #include <unistd.h>
 
-/// How long it sleeps between two looks: a part of the time for which nothing
-/// has moved, within bounds in seconds.
+/// How long the thread sleeps between two tests of the posts: a fraction
+/// (`part`) of the time for which nothing has moved, but at least `shortest`
+/// and at most `longest` seconds.
 typedef struct pace {
   double part, shortest, longest;
 } pace;
 
-/// While the process waits.
+/// The pace while the process waits.
 static const pace waiting_pace = {1.0 / 20.0, 50e-6, 500e-6};
-/// While it computes: each look takes time from that. Another process may wait
-/// for what this one sends; what it exchanges with another host moves only as
-/// long as somebody looks after it; and for the rest of what it receives nobody
-/// waits yet.
+/// The paces while the process computes, when each test takes time from the
+/// computation. The shorter one is for messages that this process sends, as
+/// another process may wait for them, and for messages to and from other hosts,
+/// which move only while somebody calls MPI. For the remaining messages that it
+/// receives, nobody waits yet.
 static const pace sending_pace = {1.0 / 8.0, 100e-6, 500e-6},
                   receiving_pace = {1.0 / 4.0, 200e-6, 2e-3};
-/// Seconds, where nothing was posted.
+/// The sleep in seconds while nothing is posted.
 static const double idle_sleep = 50e-3;
 
-/// The longest time between two looks that counts: a process that was stopped
-/// itself doesn't blame others for that.
+/// The longest time between two rounds that counts as elapsed, in seconds: a
+/// process that was stopped itself must not blame others for that time.
 static const double longest_step = 0.5;
 
 void hfta_engine_break(hfta_engine *self, hfta_status code,
@@ -36,7 +38,7 @@ void hfta_engine_break(hfta_engine *self, hfta_status code,
   pthread_cond_broadcast(&self->ended);
 }
 
-/// Of a call of MPI; true if it has worked.
+/// Checks the result of a call of MPI; returns true if the call has succeeded.
 static bool check(hfta_engine *self, int code, const char *what) {
   if (code == HFTA_MPI_SUCCESS)
     return true;
@@ -54,7 +56,8 @@ static bool check(hfta_engine *self, int code, const char *what) {
 // Starting MPI
 //===----------------------------------------------------------------------===//
 
-/// All ranks' communicator apart from the host program's own messages.
+/// Makes a communicator of all ranks that is separate from the host program's
+/// own messages.
 static hfta_status duplicate_world(hfta_engine *self, hfta_error *error) {
   void *request = NULL;
   int flag = 0;
@@ -72,8 +75,9 @@ static hfta_status duplicate_world(hfta_engine *self, hfta_error *error) {
                          "MPI can't duplicate the communicator of all ranks");
 }
 
-/// Only this thread calls MPI, so the level that has one is enough for it; the
-/// threads of a host program call it too.
+/// If this thread initialises MPI, it alone calls MPI, so the level
+/// MPI_THREAD_FUNNELED is enough. If the host program has initialised MPI, its
+/// threads call MPI too.
 static hfta_status initialize(hfta_engine *self, hfta_error *error) {
   const hfta_mpi *mpi = &self->mpi;
   int flag = 0, level = 0;
@@ -167,7 +171,8 @@ static bool start_transfer(hfta_engine *self, hfta_transfer *transfer) {
   return check(self, code, posted->label.what);
 }
 
-/// Those that were posted last become active, in the order of the posts.
+/// Appends new posts to the active ones, in the order of the posts, and starts
+/// their transfers.
 static bool start_posts(hfta_engine *self, hfta_posted *first) {
   hfta_posted **end = &self->active;
   while (*end)
@@ -181,7 +186,8 @@ static bool start_posts(hfta_engine *self, hfta_posted *first) {
   return true;
 }
 
-/// A message that is shorter or longer than its receiver says.
+/// Reports a message whose length differs from the one that its receiver
+/// expects.
 static void report_length(hfta_engine *self, const hfta_transfer *transfer,
                           int count) {
   char text[512], came[64] = "more came";
@@ -197,7 +203,7 @@ static void report_length(hfta_engine *self, const hfta_transfer *transfer,
   pthread_mutex_unlock(&self->mutex);
 }
 
-/// Whether the transfer has ended now.
+/// Tests a transfer; returns whether it has ended now.
 static bool test_transfer(hfta_engine *self, hfta_transfer *transfer) {
   hfta_mpi_status status;
   int flag = 0, count = -1;
@@ -215,12 +221,13 @@ static bool test_transfer(hfta_engine *self, hfta_transfer *transfer) {
     check(self, code, transfer->posted->label.what);
   if (count < 0 || (uint64_t)count != transfer->message.bytes)
     report_length(self, transfer, count);
-  // That a short message could be sent says nothing of who gets it.
+  // The end of a short send doesn't show that its receiver is alive, so only
+  // receives count as progress.
   self->heartbeats.peers[peer_of(transfer)].progressed = self->now;
   return true;
 }
 
-/// Whether something has moved.
+/// Tests all active posts; returns whether any transfer has ended.
 static bool test_posts(hfta_engine *self) {
   bool moved = false;
   for (hfta_posted **link = &self->active; *link;) {
@@ -273,7 +280,8 @@ static void report_lost(hfta_engine *self, const hfta_posted *posted, int rank,
   hfta_engine_break(self, HFTA_LOST, text);
 }
 
-/// With the mutex held: whether a post that a thread waits for will never end.
+/// Returns whether a post that a thread waits for will never end. The caller
+/// holds the mutex.
 static bool is_lost(hfta_engine *self, const hfta_posted *posted) {
   double timeout = communicator_of(posted)->timeout;
   for (uint32_t i = 0; i < posted->count; ++i) {
@@ -291,8 +299,8 @@ static bool is_lost(hfta_engine *self, const hfta_posted *posted) {
   return false;
 }
 
-/// With the mutex held: for whom this rank waits, and since when nothing goes
-/// on that it waits for.
+/// Finds a rank that this rank waits for, and for how long none of the ranks
+/// that it waits for has made progress. The caller holds the mutex.
 static void find_awaited(const hfta_engine *self, hfta_own_state *out) {
   out->waits_for = -1;
   for (const hfta_posted *posted = self->active; posted; posted = posted->next)
@@ -319,7 +327,8 @@ static void find_lost(hfta_engine *self) {
 // The thread
 //===----------------------------------------------------------------------===//
 
-/// What other threads want of the next round, and what they are told.
+/// The requests of the other threads for one round, copied under the mutex, and
+/// the state that this rank sends to the others.
 typedef struct round {
   hfta_posted *posted;
   hfta_own_state own;
@@ -352,7 +361,7 @@ static round begin_round(hfta_engine *self, double *last) {
   return out;
 }
 
-/// While the process computes.
+/// Chooses the pace while the process computes.
 static const pace *choose_pace(const hfta_engine *self) {
   bool sends = false;
   for (const hfta_posted *posted = self->active; posted; posted = posted->next)
@@ -377,8 +386,8 @@ static double choose_sleep(const hfta_engine *self, double quiet) {
   return seconds > pace->longest ? pace->longest : seconds;
 }
 
-/// Until something is posted, the process no longer computes, or it is time to
-/// look again. Whether the process began to wait meanwhile.
+/// Sleeps until something is posted, the process no longer computes, or it is
+/// time to test again. Returns whether the process began to wait meanwhile.
 static bool sleep_a_while(hfta_engine *self, double quiet) {
   pthread_mutex_lock(&self->mutex);
   bool is_patient = self->active && hfta_is_computing();
@@ -393,7 +402,7 @@ static bool sleep_a_while(hfta_engine *self, double quiet) {
   return is_waited_for;
 }
 
-/// Called where the process no longer computes.
+/// Wakes the thread; called when the process no longer computes.
 static void end_patience(void *engine) {
   hfta_engine *self = engine;
   pthread_mutex_lock(&self->mutex);
@@ -403,7 +412,8 @@ static void end_patience(void *engine) {
   pthread_mutex_unlock(&self->mutex);
 }
 
-/// Whether a rank that should end too can't be heard any more.
+/// Whether this rank waits in vain for the end of another rank that no longer
+/// answers.
 static bool has_lost_end(hfta_engine *self, double timeout) {
   for (int i = 0; i < self->heartbeats.size; ++i) {
     const hfta_peer *peer = &self->heartbeats.peers[i];
@@ -423,7 +433,7 @@ static bool has_lost_end(hfta_engine *self, double timeout) {
 }
 
 /// Whether a rank that is to end needn't wait for the others: after a failure
-/// it is enough that they have been told.
+/// it is enough that its last heartbeats have been sent.
 static bool may_leave(hfta_engine *self, const round *now) {
   if (now->is_broken && !self->is_hosts)
     return false;
@@ -445,10 +455,12 @@ static void run(hfta_engine *self) {
     bool ends = now.own.state == HFTA_RANK_ENDS;
     if (ends && hfta_heartbeats_are_over(&self->heartbeats))
       return;
-    // The host program goes on; else this rank has an error to report.
+    // Where the host program owns MPI, it goes on after this thread has left;
+    // otherwise this rank has an error to report.
     if (ends && may_leave(self, &now))
       return;
-    // Nothing is started or ended any more, but heartbeats go on.
+    // After a failure no message is started or completed any more, but
+    // heartbeats go on.
     bool moves = false;
     if (now.posted && !now.is_broken)
       moves = start_posts(self, now.posted);

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/// Of context 0, in which nothing else has this tag.
+/// Heartbeats use context 0, in which no other message has this tag.
 enum { HEARTBEAT_TAG = 0 };
 
 static int receive_next(hfta_heartbeats *self) {
@@ -78,8 +78,8 @@ static int take_all(hfta_heartbeats *self, double now) {
   return HFTA_MPI_SUCCESS;
 }
 
-/// Nothing, where the last one is still on its way: of a rank that is stopped
-/// they would pile up.
+/// Sends the latest heartbeat to a rank, unless the previous one is still in
+/// flight: to a rank that is stopped they would pile up.
 static int send_to(hfta_heartbeats *self, int rank) {
   hfta_peer *peer = &self->peers[rank];
   if (peer->request) {
@@ -99,7 +99,7 @@ static int send_to(hfta_heartbeats *self, int rank) {
                           &peer->request);
 }
 
-/// What is to be sent from now on.
+/// Fills in the heartbeat that is sent from now on.
 static void renew(hfta_heartbeats *self, double now,
                   const hfta_own_state *own) {
   self->next = now + self->interval;
@@ -120,7 +120,8 @@ int hfta_heartbeats_tick(hfta_heartbeats *self, double now,
     self->counter = own->counter;
     self->progressed = now;
   }
-  // After the last one there is none, but for an error.
+  // A rank's last heartbeat says that it ends; only one that reports an error
+  // may follow it.
   bool has_ended =
       self->own.state == HFTA_RANK_ENDS && own->state != HFTA_RANK_FAILS;
   // The interval may have become shorter.
@@ -167,8 +168,9 @@ double hfta_heartbeats_idle(const hfta_heartbeats *self, int rank, double now) {
 
 int hfta_heartbeats_blame(const hfta_heartbeats *self, int peer, double began,
                           double now, double timeout) {
-  // From whom one waits for to whom that one waits for; those that wait for it
-  // directly see sooner that the last one stands still.
+  // Follow the chain from each rank to the one that it waits for. The ranks
+  // that wait directly for the last one notice first that it makes no progress,
+  // so a rank farther back waits twice as long.
   int last = peer;
   double patience = timeout;
   for (int hops = 0; hops < self->size; ++hops) {
@@ -182,8 +184,10 @@ int hfta_heartbeats_blame(const hfta_heartbeats *self, int peer, double began,
       break;
     last = next;
   }
-  // They wait for each other, as far as this shows: some of them may also wait
-  // for one that goes on, of which one hears through all the others.
+  // The chain is a cycle: the ranks wait for each other, as far as it shows.
+  // Some of them may also wait for a rank outside it that goes on; its progress
+  // reaches this rank in the `idle` times of all the others, one hop per
+  // interval.
   double idle = hfta_heartbeats_idle(self, peer, now);
   idle = idle < now - began ? idle : now - began;
   return idle > patience + self->interval * self->size ? peer : -1;

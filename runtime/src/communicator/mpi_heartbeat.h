@@ -1,11 +1,12 @@
 //===- mpi_heartbeat.h - Which ranks are alive and go on --------*- C -*-===//
 //
-// Each rank sends a few bytes to every other one, several times in the timeout
-// and at least once a second: a counter of what it has done, for whom it waits,
-// and how long nothing that it waits for has gone on. A rank whose counter
-// stands still is without progress; the ranks that wait for it aren't to blame.
+// Each rank sends a few bytes to every other one, several times within the
+// timeout and at least once a second: a counter of its own progress, the rank
+// that it waits for, and for how long none of the ranks that it waits for has
+// made progress. A rank whose counter stands still makes no progress; the ranks
+// that wait for it aren't to blame.
 //
-// Threads: all of this belongs to the thread that calls MPI.
+// Threads: only the thread that calls MPI uses these functions and data.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_COMMUNICATOR_MPI_HEARTBEAT_H
@@ -18,42 +19,43 @@
 typedef enum hfta_rank_state {
   HFTA_RANK_WORKS,
   HFTA_RANK_FAILS, ///< it has an error to report
-  HFTA_RANK_ENDS   ///< its last message
+  HFTA_RANK_ENDS   ///< it has ended: this is its last message
 } hfta_rank_state;
 
 typedef struct hfta_heartbeat {
   uint64_t counter;
   int32_t rank;
-  int32_t waits_for; ///< one of those that it waits for; -1: nobody
+  int32_t waits_for; ///< one of the ranks that it waits for; -1 if it waits for
+                     ///< none
   int32_t state;     ///< hfta_rank_state
-  float idle;        ///< seconds since it has made progress, or one of those
-                     ///< that it waits for, or that these wait for
+  float idle; ///< seconds since the last progress of this rank, of a rank that
+              ///< it waits for, or of one that these wait for in turn
 } hfta_heartbeat;
 
-/// What is known of a rank. Times are seconds of the owner's clock.
+/// The information about one rank. Times are seconds of the owner's clock.
 typedef struct hfta_peer {
-  hfta_heartbeat last; ///< that came
-  double heard;        ///< when it did
-  double progressed;   ///< when its counter moved, or a message of it came
-  hfta_heartbeat sent; ///< the one on its way to it
-  void *request;       ///< of it; NULL: none is on its way
-  bool has_latest;     ///< what is to be sent now was
+  hfta_heartbeat last; ///< the last heartbeat received from it
+  double heard;        ///< when `last` was received
+  double progressed; ///< when its counter changed or a message from it arrived
+  hfta_heartbeat sent; ///< the heartbeat in flight to it
+  void *request;       ///< the MPI request of `sent`; NULL if none is in flight
+  bool has_latest;     ///< the latest heartbeat was sent to it
 } hfta_peer;
 
 typedef struct hfta_heartbeats {
   const hfta_mpi *mpi;
-  void *communicator; ///< of MPI
+  void *communicator; ///< the MPI communicator
   int rank, size;
-  hfta_peer *peers;  ///< a rank each, this one too
-  double interval;   ///< seconds between two of them
-  uint64_t counter;  ///< of this rank
-  double progressed; ///< when it moved
-  double next;       ///< when the next ones are sent
+  hfta_peer *peers;  ///< one for each rank, this one included
+  double interval;   ///< seconds between two heartbeats
+  uint64_t counter;  ///< the progress counter of this rank
+  double progressed; ///< when `counter` last changed
+  double next;       ///< when the next heartbeats are due
   hfta_heartbeat own;
   hfta_heartbeat incoming;
-  void *request; ///< of `incoming`
-  int working;   ///< other ranks that haven't said that they end
-  int failing;   ///< the lowest other rank that has said that it fails; -1
+  void *request; ///< the MPI request of `incoming`
+  int working;   ///< the number of other ranks that haven't ended yet
+  int failing;   ///< the lowest other rank that has failed; -1 if none
 } hfta_heartbeats;
 
 hfta_status hfta_heartbeats_begin(hfta_heartbeats *heartbeats,
@@ -61,36 +63,38 @@ hfta_status hfta_heartbeats_begin(hfta_heartbeats *heartbeats,
                                   double now, hfta_error *error);
 void hfta_heartbeats_free(hfta_heartbeats *heartbeats);
 
-/// What a rank says of itself.
+/// The state that a rank reports about itself.
 typedef struct hfta_own_state {
   uint64_t counter;
-  int waits_for; ///< -1: nobody
-  double idle;   ///< seconds, of those that it waits for
+  int waits_for; ///< one of the ranks that it waits for; -1 if it waits for
+                 ///< none
+  double
+      idle; ///< seconds since the last progress of any rank that it waits for
   hfta_rank_state state;
 } hfta_own_state;
 
-/// Takes what came; sends what is due: at once if the state has changed.
-/// Returns an error of MPI.
+/// Receives the heartbeats that have come, and sends those that are due, at
+/// once if the state has changed. Returns MPI's error code.
 int hfta_heartbeats_tick(hfta_heartbeats *heartbeats, double now,
                          const hfta_own_state *own);
 
-/// Seconds for which neither a rank nor what it waits for has gone on, as far
-/// as is known here.
+/// Returns the seconds for which neither a rank nor the ranks that it waits for
+/// have made progress, as far as is known here.
 double hfta_heartbeats_idle(const hfta_heartbeats *heartbeats, int rank,
                             double now);
 
-/// The others have been sent that this rank ends.
+/// Whether all other ranks have been sent that this rank ends.
 bool hfta_heartbeats_have_told(const hfta_heartbeats *heartbeats);
 
-/// No heartbeat is on its way to another rank, or from one that hasn't ended.
+/// Whether all ranks have ended and no heartbeat to another rank is in flight.
 bool hfta_heartbeats_are_over(const hfta_heartbeats *heartbeats);
 
-/// The rank that keeps this one from going on, which has waited for `peer`
-/// since `began`; -1: that may still go on.
+/// Returns the rank that keeps this one from going on, which has waited for
+/// `peer` since `began`; -1 if the wait may still end.
 int hfta_heartbeats_blame(const hfta_heartbeats *heartbeats, int peer,
                           double began, double now, double timeout);
 
-/// Whether a rank has been heard of lately.
+/// Whether a heartbeat of a rank has arrived lately.
 bool hfta_heartbeats_answers(const hfta_heartbeats *heartbeats, int rank,
                              double now, double timeout);
 

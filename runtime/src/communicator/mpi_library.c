@@ -6,10 +6,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-/// Of Debian; others call it alike.
+/// Names in Debian; other distributions use similar ones.
 static const char default_name[] = "libmpi.so.40", package[] = "openmpi-bin";
 
-/// A function's address as an object's, and the other way: C knows no cast.
+/// Looks up a symbol. A function's address is copied as an object's bytes,
+/// since C has no cast between the two.
 static bool find(void *library, const char *name, void *out) {
   void *symbol = dlsym(library, name);
   memcpy(out, &symbol, sizeof(symbol));
@@ -35,7 +36,7 @@ static hfta_status open_library(const char *name, void **out,
                    package);
 }
 
-/// The first line of what the library says of itself.
+/// Checks the library's kind by the first line of its version string.
 static hfta_status check_kind(void *library, const char *name, hfta_mpi *mpi,
                               hfta_error *error) {
   char text[8192] = "it isn't an MPI library"; // MPI's own limit: 8192

@@ -10,29 +10,33 @@
 #include <string.h>
 #include <unistd.h>
 
-/// MPI is the process' own: there is one engine, whoever opens communicators.
+/// The engine of the process: MPI belongs to the process as a whole, so that
+/// there is one engine whoever opens communicators.
 static struct {
-  pthread_mutex_t mutex; // of `engine` and `users`
+  pthread_mutex_t mutex; // protects `engine` and `users`
   hfta_engine *engine;
   int users;
-  pid_t process; // that has started it: a forked child has no thread
+  pid_t process; // the process that has started the engine: a forked child has
+                 // no thread
 } the_process = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-/// Seconds that MPI may take to start on a machine with other work.
+/// The least number of seconds that MPI gets to start, as a machine with other
+/// work may be slow.
 static const double least_start = 5.0;
 
-/// Many times what a heartbeat takes to all ranks.
+/// The time of an election: many times what a heartbeat takes to reach all
+/// ranks.
 static const useconds_t election_microseconds = 500000;
-/// Until the launcher has ended this process.
+/// The longest wait for the launcher to end this process.
 static const unsigned abort_seconds = 10;
 
 //===----------------------------------------------------------------------===//
 // Failing
 //===----------------------------------------------------------------------===//
 
-/// Whether this rank is the one that reports: who has heard that another one
-/// fails leaves it to that one, and of those that haven't the lowest is
-/// elected.
+/// Whether this rank is the one that reports an error. A rank that has heard of
+/// another failing rank leaves the report to that one; among the ranks that
+/// haven't, the lowest is elected.
 static bool win_election(hfta_engine *self) {
   pthread_mutex_lock(&self->mutex);
   bool is_candidate = !self->fails && self->failing_rank < 0;
@@ -50,8 +54,8 @@ static bool win_election(hfta_engine *self) {
   return wins;
 }
 
-/// Signals that the launcher sends before it ends the process cut a sleep
-/// short.
+/// Sleeps until the launcher ends the process. The signals that it sends first
+/// interrupt a sleep, so the rest is slept again.
 static void sleep_until_ended(void) {
   unsigned left = abort_seconds;
   while (left != 0)
@@ -59,7 +63,7 @@ static void sleep_until_ended(void) {
 }
 
 void hfta_engine_fail(hfta_engine *self, hfta_status code, const char *line) {
-  // Whoever reports ends this rank too.
+  // The rank that reports the error ends this rank too.
   if (!win_election(self))
     sleep_until_ended();
   fprintf(stderr, "%s\n", line);
@@ -79,15 +83,15 @@ void hfta_engine_fail(hfta_engine *self, hfta_status code, const char *line) {
 // The end
 //===----------------------------------------------------------------------===//
 
-/// With the mutex held: whether to wait for the thread's end. A host program
-/// goes on after a failure, and may finalize MPI, which the thread then mustn't
-/// call.
+/// Whether to wait for the thread's end. A host program goes on after a failure
+/// and may finalize MPI; the thread must not call MPI after that. The caller
+/// holds the mutex.
 static bool awaits_end(const hfta_engine *self) {
   return self->state != HFTA_ENGINE_ENDED &&
          (self->is_hosts || self->error.code == HFTA_OK);
 }
 
-/// Returns when all ranks have come to their ends, or after a failure.
+/// Returns when all ranks have ended, or after a failure.
 static hfta_status end_engine(hfta_engine *self, hfta_error *error) {
   pthread_mutex_lock(&self->mutex);
   if (awaits_end(self)) {
@@ -107,8 +111,8 @@ static hfta_status end_engine(hfta_engine *self, hfta_error *error) {
   return status;
 }
 
-/// The launcher ends the other ranks of one that exits with another code than
-/// 0; they needn't be waited for.
+/// If a rank exits with a code other than 0, the launcher ends the other ranks,
+/// so this function doesn't wait for them.
 static void handle_exit(int code, void *argument) {
   hfta_engine *self = argument;
   hfta_error error;
@@ -153,7 +157,8 @@ static hfta_engine *make_engine(void) {
   return self;
 }
 
-/// MPI's initialisation returns when all ranks have called it.
+/// Waits until MPI is initialised, which is when all ranks have called its
+/// initialisation.
 static void await_start(hfta_engine *self, double timeout) {
   double seconds = timeout > least_start ? timeout : least_start;
   struct timespec until = hfta_clock_after(seconds);
@@ -166,8 +171,8 @@ static void await_start(hfta_engine *self, double timeout) {
   pthread_mutex_unlock(&self->mutex);
 }
 
-/// What can't start stays in the process: a second attempt would find MPI
-/// initialised.
+/// An engine that can't start stays in the process: a second attempt would find
+/// MPI already initialised.
 static hfta_status start_engine(const hfta_rank_options *options,
                                 hfta_error *error) {
   hfta_mpi mpi;

@@ -1,4 +1,4 @@
-//===- posted.c - What was posted, in pieces ------------------------------===//
+//===- posted.c - Posts, cut into transfers -------------------------------===//
 
 #include "communicator/posted.h"
 #include "system/clock.h"
@@ -12,7 +12,8 @@
 // Posts
 //===----------------------------------------------------------------------===//
 
-/// How much of a message goes unasked.
+/// Returns how many of a message's bytes are sent eagerly: see
+/// HFTA_UNASKED_BYTES.
 static uint64_t find_unasked(const hfta_communicator *communicator,
                              const hfta_message *message) {
   if (!communicator->is_far || !communicator->is_far[message->peer])
@@ -25,7 +26,8 @@ static uint64_t divide_up(uint64_t bytes, uint64_t piece) {
   return bytes / piece + (bytes % piece != 0);
 }
 
-/// A message of no bytes is a transfer too: its arrival says something.
+/// Counts a message's transfers. A message of no bytes is a transfer too, as
+/// its arrival carries information.
 static uint64_t count_transfers(const hfta_communicator *communicator,
                                 const hfta_message *message) {
   uint64_t unasked = find_unasked(communicator, message);
@@ -58,7 +60,8 @@ static hfta_status check_post(const hfta_communicator *communicator,
   return HFTA_OK;
 }
 
-/// The first of the pool with room for `count` transfers, else a new one.
+/// Takes the first post of the pool that has room for `count` transfers, else
+/// makes a new one.
 static hfta_posted *take(hfta_posted_pool *pool, uint32_t count) {
   for (hfta_posted **link = &pool->first; *link; link = &(*link)->next) {
     hfta_posted *posted = *link;
@@ -143,7 +146,7 @@ hfta_micro_batch_text hfta_describe_micro_batch(const hfta_label *label) {
 }
 
 //===----------------------------------------------------------------------===//
-// Messages inside of a process
+// Messages inside a process
 //===----------------------------------------------------------------------===//
 
 hfta_transfer *hfta_own_transfers_take(hfta_own_transfers *own, int poster,

@@ -1,9 +1,7 @@
-//===- posted.h - What was posted, in pieces --------------------*- C -*-===//
+//===- posted.h - Posts, cut into transfers -----------------------*- C -*-===//
 //
-// What the kinds of communicators share: a post becomes transfers of a bounded
-// length; those of a rank to itself are copies.
-//
-// Threads: the functions are called with the communicator's mutex held.
+// The code that the kinds of communicators share. A post is cut into transfers
+// of bounded length; a rank's transfers to itself are copies.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_COMMUNICATOR_POSTED_H
@@ -13,56 +11,64 @@
 
 #include <pthread.h>
 
-/// MPI counts in an int; and of a rank whose transfers end one knows that it
-/// works, however slow the network is: this is 3 s at 25 MB/s.
+/// The most bytes of a transfer. MPI counts bytes in an int; and each transfer
+/// that ends shows that its sender is alive, however slow the network is: this
+/// many bytes take 3 s at 25 MB/s.
 #define HFTA_MAX_TRANSFER_BYTES ((uint64_t)1 << 26)
 
-/// Of a message through a network so much goes at once, in pieces so short that
-/// MPI sends them unasked (Open MPI: up to 64 KiB with its own header). What is
-/// longer MPI announces, and sends when the receiver has answered; the answer
-/// would wait behind all that goes the other way, and the network do nothing
-/// meanwhile. The announced rest is posted first, so that its answer comes
-/// while the pieces go.
+/// The number of bytes of a message through a network that are sent eagerly, in
+/// pieces so short that MPI sends them without asking the receiver (Open MPI:
+/// up to 64 KiB with its own header). MPI announces a longer piece and sends it
+/// once the receiver has answered; that answer would queue up after all the
+/// data that the receiver sends to this rank, and the network would be idle
+/// meanwhile. So the announced rest is posted first: its answer comes while the
+/// short pieces are in flight.
 #define HFTA_UNASKED_BYTES ((uint64_t)1 << 20)
 #define HFTA_UNASKED_TRANSFER_BYTES ((uint64_t)60000)
 
-/// Tags that users of a communicator don't have.
+/// Tags of internal messages, which users of a communicator can't use.
 enum {
   HFTA_TAG_MAX = HFTA_MAX_TAG + 1,
   HFTA_TAG_COMPARE_COUNTS,
   HFTA_TAG_COMPARE_BYTES,
   HFTA_TAG_SPLIT,
-  HFTA_TAG_BITS = 20 ///< of all tags
+  HFTA_TAG_BITS = 20 ///< the number of bits of any tag
 };
 
 typedef struct hfta_transfer {
-  hfta_message message; ///< of at most HFTA_MAX_TRANSFER_BYTES
+  hfta_message message; ///< at most HFTA_MAX_TRANSFER_BYTES long
   hfta_posted *posted;
-  struct hfta_transfer *next; ///< of those to itself that have no counterpart
-  void *request;              ///< the library's; NULL: ended, or not started
+  struct hfta_transfer *next; ///< the next transfer in a list of those that
+                              ///< have no counterpart yet
+  void *request; ///< the MPI library's request; NULL if it has ended or not
+                 ///< started
 } hfta_transfer;
 
 struct hfta_posted {
-  hfta_posted *next; ///< in a list of the owner's
+  hfta_posted *next; ///< the next post in a list of the owner's
   hfta_communicator *communicator;
   hfta_label label;
-  uint32_t left;    ///< transfers that haven't ended
-  uint32_t remote;  ///< transfers with other ranks; 0 once all have ended
-  uint32_t running; ///< of these, those that haven't ended; their owner's own
-  uint32_t copies;  ///< of its memory that a thread makes just now
+  uint32_t left;    ///< the number of transfers that haven't ended
+  uint32_t remote;  ///< the number of transfers with other ranks; 0 once all
+                    ///< have ended
+  uint32_t running; ///< those of `remote` that haven't ended; only their owner
+                    ///< uses it
+  uint32_t copies;  ///< the number of copies from or to its memory that are
+                    ///< being made now
   bool is_waited_for;
-  double began; ///< when the wait did, by the owner's clock
+  double began; ///< when the wait began, by the owner's clock
   uint32_t count, capacity;
   hfta_transfer transfers[];
 };
 
-/// Posts of one communicator that wait to be used again.
+/// A pool of one communicator's finished posts, which are used again.
 typedef struct hfta_posted_pool {
   hfta_posted *first;
 } hfta_posted_pool;
 
-/// Transfers are counted, nothing has started. A message of a rank or
-/// tag that there isn't is HFTA_INTERNAL, not enough memory HFTA_UNSUPPORTED.
+/// Makes a post whose transfers are counted but not started. A message with a
+/// rank or tag that doesn't exist is HFTA_INTERNAL, too little memory
+/// HFTA_UNSUPPORTED.
 hfta_status hfta_posted_create(hfta_posted_pool *pool,
                                hfta_communicator *communicator,
                                const hfta_post *post, hfta_posted **out,
@@ -70,43 +76,44 @@ hfta_status hfta_posted_create(hfta_posted_pool *pool,
 void hfta_posted_destroy(hfta_posted_pool *pool, hfta_posted *posted);
 void hfta_posted_pool_free(hfta_posted_pool *pool);
 
-/// " of micro-batch 3", or nothing.
+/// The text " of micro-batch 3", or nothing.
 typedef struct hfta_micro_batch_text {
   char text[48];
 } hfta_micro_batch_text;
 hfta_micro_batch_text hfta_describe_micro_batch(const hfta_label *label);
 
-/// Transfers between ranks of one process that have no counterpart yet, oldest
-/// first: those that one of them has posted.
+/// The transfers that one rank has posted to ranks of its own process and that
+/// have no counterpart yet, oldest first.
 typedef struct hfta_own_transfers {
   hfta_transfer *first;
 } hfta_own_transfers;
 
-/// Of transfers that rank `poster` has posted, takes out the oldest one that is
-/// the other end of `transfer`; NULL: there is none.
+/// Takes the oldest transfer that is the other end of `transfer` out of the
+/// list of rank `poster`; returns NULL if there is none.
 hfta_transfer *hfta_own_transfers_take(hfta_own_transfers *own, int poster,
                                        const hfta_transfer *transfer);
 void hfta_own_transfers_add(hfta_own_transfers *own, hfta_transfer *transfer);
 
-/// Copies the bytes of two ends, which have then ended; `mutex` is released
-/// meanwhile. Lengths that differ are HFTA_INTERNAL.
+/// Copies the bytes from one end to the other, which ends both; `mutex` is
+/// released meanwhile. Lengths that differ are HFTA_INTERNAL.
 hfta_status hfta_transfer_copy(hfta_transfer *transfer, hfta_transfer *other,
                                pthread_mutex_t *mutex, hfta_error *error);
 
-/// Starts those of a post that name the rank itself: copies those whose
-/// counterpart is there, keeps the others.
+/// Starts the transfers of a post that name the rank itself: copies those whose
+/// counterpart is there, and adds the others to the list.
 hfta_status hfta_own_transfers_start(hfta_own_transfers *own,
                                      hfta_posted *posted,
                                      pthread_mutex_t *mutex, hfta_error *error);
 
-/// After a failure, before the owner of the memory may have it back: nothing of
-/// the post is copied any more. `ended` is told of copies that end.
+/// Removes a post after a failure: when this returns, none of its memory is
+/// copied any more, so that its owner may have the memory back. `ended` is the
+/// condition that is signalled when a copy ends.
 void hfta_own_transfers_forget(hfta_own_transfers *own, hfta_posted *posted,
                                pthread_cond_t *ended, pthread_mutex_t *mutex);
 
 /// Waits for the counterparts of the transfers that are left, which another
-/// thread posts, until one comes, `error` is filled or the timeout, in seconds,
-/// fills it: HFTA_LOST. `ended` is a condition of CLOCK_MONOTONIC.
+/// thread posts, until none is left, `error` is filled, or the timeout, in
+/// seconds, fills it with HFTA_LOST. `ended` is a condition of CLOCK_MONOTONIC.
 void hfta_own_transfers_await(const hfta_posted *posted, pthread_cond_t *ended,
                               pthread_mutex_t *mutex, double timeout,
                               hfta_error *error);

@@ -9,15 +9,15 @@
 #include <stdlib.h>
 
 typedef struct worker {
-  int rank;  ///< whose it is
-  int place; ///< among that rank's workers
+  int rank;  ///< the rank that the worker belongs to
+  int place; ///< the worker's number among that rank's workers
 } worker;
 
 /// A worker's communicator.
 typedef struct worker_communicator {
   hfta_communicator base;
   hfta_worker_group *group;
-  int first; ///< the worker that is its rank 0
+  int first; ///< the worker that is rank 0 of this communicator
   bool is_stage;
   hfta_posted_pool pool;
   hfta_own_transfers own;
@@ -26,7 +26,7 @@ typedef struct worker_communicator {
 /// A worker of this process.
 typedef struct own_worker {
   communicator all, stage;
-  pthread_cond_t ended; ///< messages of it have
+  pthread_cond_t ended; ///< signalled when messages of this worker have ended
 } own_worker;
 
 struct hfta_worker_group {
@@ -36,14 +36,14 @@ struct hfta_worker_group {
   int size, own_count;
   worker *workers;           ///< all of them
   own_worker *own;           ///< by their places
-  _Atomic uint64_t progress; ///< what the process has done
-  _Atomic int awaiting;      ///< threads that wait for other ranks
-  pthread_mutex_t mutex;     ///< of all communicators' posts, and of `error`
-  hfta_error error;          ///< code HFTA_OK: nothing has failed
+  _Atomic uint64_t progress; ///< counts the process' progress
+  _Atomic int awaiting;  ///< the number of threads that wait for other ranks
+  pthread_mutex_t mutex; ///< protects all communicators' posts and `error`
+  hfta_error error;      ///< code HFTA_OK while nothing has failed
 };
 
 //===----------------------------------------------------------------------===//
-// Who is where
+// Places of workers
 //===----------------------------------------------------------------------===//
 
 static own_worker *owner_of(const communicator *self) {
@@ -59,7 +59,8 @@ static bool is_here(const communicator *self, int rank) {
   return worker_of(self, rank)->rank == self->group->ranks->rank;
 }
 
-/// The communicator like this one of a worker that is here.
+/// Returns the communicator that a worker of this process has in place of this
+/// one.
 static communicator *counterpart_of(const communicator *self, int rank) {
   own_worker *own = &self->group->own[worker_of(self, rank)->place];
   return self->is_stage ? &own->stage : &own->all;
@@ -78,7 +79,8 @@ static int tag_with(const communicator *self, int peer, int tag) {
 // Failing
 //===----------------------------------------------------------------------===//
 
-/// With the mutex held: the first failure stays, and all who sleep wake up.
+/// Records the first failure and wakes all threads that sleep. The caller holds
+/// the mutex.
 static void break_group(hfta_worker_group *self, hfta_status code,
                         const char *message) {
   if (self->error.code == HFTA_OK)
@@ -87,14 +89,15 @@ static void break_group(hfta_worker_group *self, hfta_status code,
     pthread_cond_broadcast(&self->own[i].ended);
 }
 
-/// With the mutex held: the code of the first failure, with its message.
+/// Returns the code of the first failure and copies its message. The caller
+/// holds the mutex.
 static hfta_status report(const hfta_worker_group *self, hfta_error *error) {
   return self->error.code == HFTA_OK
              ? HFTA_OK
              : hfta_fail(error, self->error.code, "%s", self->error.message);
 }
 
-/// Gives up the ranks' communicator too, for the group's failure.
+/// Gives up the group, and with its failure the ranks' communicator too.
 static void workers_give_up(hfta_communicator *base, hfta_status code,
                             const char *message) {
   hfta_worker_group *group = ((communicator *)base)->group;
@@ -109,11 +112,12 @@ static void workers_give_up(hfta_communicator *base, hfta_status code,
 // Messages to other ranks
 //===----------------------------------------------------------------------===//
 
-/// Messages that are given to the ranks' communicator at once, at most: those
-/// of one pair that follow each other.
+/// The most messages that are given to the ranks' communicator at once:
+/// successive messages of one pair of workers.
 enum { MOST_AT_ONCE = 32 };
 
-/// The first of `count` transfers with one peer keeps what was posted.
+/// Posts `count` transfers with one peer to the ranks' communicator; the first
+/// transfer keeps the post.
 static hfta_status post_run(communicator *self, hfta_transfer *first,
                             uint32_t count, hfta_error *error) {
   const hfta_label *label = &first->posted->label;
@@ -151,7 +155,7 @@ static hfta_status post_to_ranks(communicator *self, hfta_posted *posted,
   return status;
 }
 
-/// All of them, also after a failure.
+/// Waits for all posts to other ranks, also after a failure.
 static hfta_status await_ranks(communicator *self, hfta_posted *posted,
                                hfta_error *error) {
   hfta_worker_group *group = self->group;
@@ -172,10 +176,11 @@ static hfta_status await_ranks(communicator *self, hfta_posted *posted,
 }
 
 //===----------------------------------------------------------------------===//
-// Messages inside of the process
+// Messages inside the process
 //===----------------------------------------------------------------------===//
 
-/// With the mutex held: copies what has its counterpart, keeps the rest.
+/// Copies the transfers whose counterpart is there, and adds the others to the
+/// list. The caller holds the mutex.
 static hfta_status start_copies(communicator *self, hfta_posted *posted,
                                 hfta_error *error) {
   hfta_worker_group *group = self->group;
@@ -199,15 +204,16 @@ static hfta_status start_copies(communicator *self, hfta_posted *posted,
   return status;
 }
 
-/// Seconds between two looks at whether the process goes on.
+/// The most seconds between two checks of whether the process makes progress.
 static const double longest_look = 0.5;
 
 typedef struct patience {
-  uint64_t seen; ///< of the group's progress
-  double still;  ///< seconds without any
+  uint64_t seen; ///< the group's progress at the last check
+  double still;  ///< seconds without progress
 } patience;
 
-/// After a look of `seconds`: whether nobody in the process will ever come.
+/// Called after a wait of `seconds`: returns whether no worker of the process
+/// will ever post the counterpart.
 static bool is_lost(const hfta_worker_group *group, patience *self,
                     double seconds) {
   uint64_t now = atomic_load(&group->progress);
@@ -219,7 +225,8 @@ static bool is_lost(const hfta_worker_group *group, patience *self,
   return self->still > group->timeout;
 }
 
-/// With the mutex held: until the post's copies have ended or something fails.
+/// Waits until the post's copies have ended or something fails. The caller
+/// holds the mutex.
 static hfta_status await_copies(communicator *self, hfta_posted *posted,
                                 hfta_error *error) {
   hfta_worker_group *group = self->group;
@@ -246,8 +253,8 @@ static hfta_status await_copies(communicator *self, hfta_posted *posted,
 // The table
 //===----------------------------------------------------------------------===//
 
-/// With the mutex held, which is released meanwhile: nothing of a post that has
-/// failed is under way any more.
+/// Removes a failed post: when this returns, none of it is in flight any more.
+/// The caller holds the mutex, which is released meanwhile.
 static void forget(communicator *self, hfta_posted *posted) {
   hfta_own_transfers_forget(&self->own, posted, &owner_of(self)->ended,
                             &self->group->mutex);
@@ -271,8 +278,8 @@ static hfta_status create(communicator *self, const hfta_post *post,
   return HFTA_OK;
 }
 
-/// The whole process gives up for what one of its workers has met; returns the
-/// group's failure when nothing of the post is under way any more.
+/// Makes the whole process give up after an error of one of its workers.
+/// Returns the group's failure when nothing of the post is in flight any more.
 static hfta_status fail_post(communicator *self, hfta_posted *posted,
                              const hfta_error *own, hfta_error *error) {
   hfta_worker_group *group = self->group;
@@ -373,7 +380,7 @@ static const hfta_communicator_functions functions = {
 // Making
 //===----------------------------------------------------------------------===//
 
-/// Fills in all workers; returns how many a rank has at most.
+/// Fills in all workers; returns the largest number of workers on one rank.
 static int place_workers(hfta_worker_group *self, const hfta_worker_map *map) {
   int most = 0;
   for (int i = 0; i < self->size; ++i) {
@@ -392,7 +399,7 @@ static void fill_communicator(hfta_worker_group *self, communicator *out,
   int local = 0;
   for (int i = first; i < first + count; ++i)
     local += self->workers[i].rank == self->ranks->rank;
-  // Which other ranks are on this host isn't known, only how many.
+  // It isn't known which other ranks are on this host, only how many.
   if (self->ranks->local_size == self->ranks->size)
     local = count;
   out->base = (hfta_communicator){&functions, number - first, count, local};
@@ -425,7 +432,7 @@ static hfta_status make(hfta_worker_group *self, const hfta_worker_map *map,
   if (!self->workers)
     return hfta_fail(error, no_memory, "not enough memory for workers");
   int most = place_workers(self, map);
-  // Nothing leaves a process that has all of them.
+  // No message leaves a process that has all workers.
   if (self->ranks->size == 1)
     most = 1;
   hfta_status status =

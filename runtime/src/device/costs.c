@@ -9,11 +9,11 @@
 #include <math.h>
 #include <string.h>
 
-/// What the reader has of the file.
+/// The state of reading a file.
 typedef struct costs {
   const char *path;
   const hfta_program *program;
-  double *seconds; ///< NaN: not there
+  double *seconds; ///< NaN for a task that the file doesn't have
   hfta_json_reader reader;
   hfta_error *error;
 } costs;
@@ -42,7 +42,7 @@ static hfta_status note_task(costs *self, const char *name, double runs,
   return HFTA_OK;
 }
 
-/// One entry of the list of tasks, whose object has begun.
+/// Reads one entry of the list of tasks; its object has begun.
 static hfta_status read_task(costs *self) {
   hfta_json_reader *reader = &self->reader;
   char name[256] = "";
@@ -115,7 +115,7 @@ static hfta_status check_schedule(costs *self, const hfta_schedule *schedule) {
   return HFTA_OK;
 }
 
-/// Every task of the step is there; of others nobody asks.
+/// Checks that the file has every task of the step; any other task gets 0.
 static hfta_status check_tasks(costs *self) {
   const hfta_program *program = self->program;
   const char *name = hfta_program_trains(program) ? "step" : "infer";

@@ -9,7 +9,8 @@
 
 static const char library_name[] = "libcuda.so.1";
 
-/// A function's address as an object's, and the other way: C knows no cast.
+/// Looks up a symbol. A function's address is copied as an object's bytes,
+/// since C has no cast between the two.
 static bool find(void *library, const char *name, void *out) {
   void *symbol = dlsym(library, name);
   memcpy(out, &symbol, sizeof(symbol));

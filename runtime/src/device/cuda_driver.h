@@ -1,9 +1,9 @@
 //===- cuda_driver.h - The functions of NVIDIA's driver ---------*- C -*-===//
 //
-// What is used of the driver API, in declarations of our own: programs are
-// built without a CUDA toolkit, and the library is opened when a GPU is asked
-// for. Types, codes and argument lists are those of NVIDIA's cuda.h, with which
-// a test compares them where there is one.
+// The part of the driver API that is used, in declarations of our own: programs
+// are built without a CUDA toolkit, and the library is opened only when a GPU
+// is asked for. Types, codes and argument lists are those of NVIDIA's cuda.h;
+// where that is installed, a test compares them.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_DEVICE_CUDA_DRIVER_H
@@ -25,7 +25,7 @@ typedef struct CUevent_st *hfta_cu_event;
 typedef struct CUgraph_st *hfta_cu_graph;
 typedef struct CUgraphNode_st *hfta_cu_graph_node;
 typedef struct CUgraphExec_st *hfta_cu_graph_exec;
-/// CUtensorMap, which lies at a multiple of 64 bytes.
+/// CUtensorMap, which must be aligned to 64 bytes.
 typedef struct hfta_cu_tensor_map {
   uint64_t opaque[16];
 } hfta_cu_tensor_map;
@@ -38,7 +38,7 @@ typedef struct hfta_cu_kernel_node {
   unsigned shared_bytes;
   void **parameters;
   void **extra;
-  void *kernel;            ///< in place of `function`; NULL
+  void *kernel;            ///< used instead of `function`; always NULL here
   hfta_cu_context context; ///< NULL: the current one
 } hfta_cu_kernel_node;
 
@@ -65,7 +65,7 @@ enum {
   HFTA_CU_MAP_FILL_ZEROS = 0
 };
 
-/// X(member, the driver's name, arguments)
+/// Lists the functions as X(member, the driver's name, arguments).
 #define HFTA_CU_FUNCTIONS(X)                                                   \
   X(init, "cuInit", (unsigned flags))                                          \
   X(device_count, "cuDeviceGetCount", (int *count))                            \
@@ -141,17 +141,18 @@ typedef struct hfta_cuda {
   hfta_cu_result(*member) arguments;
   HFTA_CU_FUNCTIONS(HFTA_CU_MEMBER)
 #undef HFTA_CU_MEMBER
-  int is_emulated; ///< it runs images of kind HFTA_IMAGE_EMULATED, and no
-                   ///< others
+  int is_emulated; ///< the driver is the emulated one: it runs only images of
+                   ///< kind HFTA_IMAGE_EMULATED
 } hfta_cuda;
 
-/// The functions of libcuda.so.1, which stays open from the first success on.
-/// HFTA_UNSUPPORTED where there is no driver, or one that lacks a function.
-/// Threads: any.
+/// Loads the functions of libcuda.so.1, which stays open once it was loaded.
+/// HFTA_UNSUPPORTED if there is no driver, or if it lacks a function. Any
+/// thread may call this.
 hfta_status hfta_cuda_load(const hfta_cuda **out, hfta_error *error);
 
-/// Fills the error with the name of a call and what its result means: codes of
-/// HFTA_INTERNAL. `of` says what it was for; NULL: nothing.
+/// Fills the error with the name of a driver call and the meaning of its
+/// result; returns HFTA_INTERNAL. `of` names the object of the call; NULL if
+/// there is none.
 hfta_status hfta_cuda_fail(const hfta_cuda *cuda, hfta_cu_result result,
                            const char *call, const char *of, hfta_error *error);
 

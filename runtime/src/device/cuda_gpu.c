@@ -2,7 +2,8 @@
 
 #include "device/cuda_gpu.h"
 
-/// The calls that lead to a GPU, until one fails; `count` is of GPUs.
+/// Makes the calls that open a GPU, until one fails; `count` becomes the number
+/// of GPUs.
 static hfta_cu_result take(const hfta_cuda *cuda, int index,
                            hfta_cuda_gpu *self, int *count, const char **call) {
   hfta_cuda_chip *chip = &self->chip;

@@ -8,18 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// A task of a run. Behind it stand the segments' bases, the copies, their
-/// slabs and what segments keep, as far as there are any.
+/// The header of a recorded task call. The segments' base addresses follow it,
+/// then the lists of copies, of slabs and of `keeps` flags that the call has.
 typedef struct run_call {
-  uint64_t bytes; ///< of all of it
+  uint64_t bytes; ///< the header and everything that follows it
   int64_t copy_count;
   uint32_t number;
-  uint32_t parts; ///< which of the lists there are
+  uint32_t parts; ///< bits that say which of the lists there are
 } run_call;
 
 enum { HAS_COPIES = 1, HAS_SLABS = 2, HAS_KEEPS = 4 };
 
-/// Calls one behind the other: what tells a run from another one.
+/// A sequence of recorded calls; two runs are equal if their bytes are.
 typedef struct run {
   char *bytes;
   size_t count, capacity;
@@ -28,13 +28,13 @@ typedef struct run {
 
 typedef struct graph {
   run of;
-  hfta_cu_graph_exec exec; ///< NULL: it came once
-  bool is_too_large;       ///< the driver has no memory for it
-  uint64_t used;           ///< when last
+  hfta_cu_graph_exec exec; ///< NULL while the run has come only once
+  bool is_too_large;       ///< the driver has no memory for the graph
+  uint64_t used;           ///< when the graph was last used
 } graph;
 
-/// Runs that are remembered: several schedules, steps of several kinds and
-/// arrays that shrink have theirs.
+/// The number of runs that are remembered: each schedule, each kind of step and
+/// each set of copies that are left has its own.
 enum { MOST_GRAPHS = 64 };
 
 struct hfta_cuda_graphs {
@@ -80,7 +80,7 @@ bool hfta_cuda_graphs_has_run(const hfta_cuda_graphs *self) {
 // Runs
 //===----------------------------------------------------------------------===//
 
-/// Eight bytes at a time: what follows is aligned.
+/// Rounds up to eight bytes, so that whatever follows is aligned.
 static uint64_t align(uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 
 static bool reserve(run *self, uint64_t bytes) {
@@ -103,7 +103,8 @@ static void append(run *self, const void *list, uint64_t bytes) {
   self->count += align(bytes);
 }
 
-/// A list behind a call, or NULL; `at` moves past it.
+/// Returns a list that follows a call and moves `at` past it; NULL if the call
+/// has no such list.
 static const void *take(const char **at, bool is_there, uint64_t bytes) {
   const char *list = *at;
   if (!is_there)
@@ -112,7 +113,7 @@ static const void *take(const char **at, bool is_there, uint64_t bytes) {
   return list;
 }
 
-/// Which micro-batch of a step it is for decides on no kernel.
+/// The micro-batch isn't recorded, as the kernels don't depend on it.
 bool hfta_cuda_graphs_add(hfta_cuda_graphs *self, const hfta_task_call *call,
                           uint32_t number) {
   uint64_t segments = self->program->segment_count;
@@ -138,7 +139,8 @@ bool hfta_cuda_graphs_add(hfta_cuda_graphs *self, const hfta_task_call *call,
   return true;
 }
 
-/// The call at a place of a run, as it was added; the place moves past it.
+/// Reads the call at a place of a run, as it was added; moves the place past
+/// it.
 static hfta_task_call read_call(const hfta_cuda_graphs *self, const char **at,
                                 uint32_t *number) {
   const run_call *head = (const void *)*at;
@@ -160,7 +162,7 @@ static hfta_task_call read_call(const hfta_cuda_graphs *self, const char **at,
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// Gives the run's kernels to somebody.
+/// Passes the run's kernels to a taker, one by one.
 static hfta_cu_result give_run(hfta_cuda_graphs *self,
                                const hfta_cuda_taker *taker,
                                hfta_cuda_failure *failure) {
@@ -181,7 +183,7 @@ static hfta_cu_result give_run(hfta_cuda_graphs *self,
   return 0;
 }
 
-/// Kernel by kernel.
+/// Launches the run kernel by kernel, without a graph.
 static hfta_cu_result launch_run(hfta_cuda_graphs *self, hfta_cu_stream stream,
                                  hfta_cuda_failure *failure) {
   hfta_cuda_destination to = {self->launcher->cuda, stream};
@@ -237,7 +239,8 @@ static hfta_cu_result add_kernel(void *argument,
                                       self->before, before_count, &node);
 }
 
-/// A run that has come before; without kernels there is no graph.
+/// Builds the graph of a run that has come before. A run without kernels gets
+/// no graph.
 static hfta_cu_result build(hfta_cuda_graphs *self, graph *built,
                             hfta_cuda_failure *failure) {
   building of = {.cuda = self->launcher->cuda};
@@ -274,8 +277,8 @@ static graph *find(hfta_cuda_graphs *self) {
   return NULL;
 }
 
-/// In the place of the one that wasn't used for longest, if there are many.
-/// What the driver still runs of that one it finishes.
+/// Adds a graph. If all places are taken, it replaces the least recently used
+/// one, whose execution the driver still finishes if it is in flight.
 static graph *add_graph(hfta_cuda_graphs *self) {
   graph *added = &self->graphs[0];
   if (self->count < MOST_GRAPHS) {
@@ -289,8 +292,8 @@ static graph *add_graph(hfta_cuda_graphs *self) {
   return added;
 }
 
-/// Remembers the run. Nothing fails without memory: it comes for the first time
-/// again.
+/// Remembers the run. If there is no memory for that, nothing fails: the next
+/// equal run counts as the first one again.
 static void remember(hfta_cuda_graphs *self) {
   char *bytes = malloc(self->current.count);
   if (!bytes)
@@ -302,7 +305,8 @@ static void remember(hfta_cuda_graphs *self) {
   added->used = self->now;
 }
 
-/// Where the driver has no memory for a graph, kernels go one by one from there
+/// Launches the run as a graph if it has come before. If the driver has no
+/// memory for the graph, this run's kernels are launched one by one from then
 /// on.
 static hfta_cu_result launch(hfta_cuda_graphs *self, hfta_cu_stream stream,
                              hfta_cuda_failure *failure) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The bytes of an operand, of `count` copies `stride` apart.
+/// The bytes of an operand: `count` pieces, one for each copy, `stride` apart.
 typedef struct hfta_cuda_range {
   uint64_t begin, bytes, stride, count;
   bool is_written;
@@ -15,12 +15,13 @@ static uint64_t find_end(const range *self) {
   return self->begin + self->stride * (self->count - 1) + self->bytes;
 }
 
-/// Copies' slabs interleave their tensors: two ranges of the same distance may
-/// have the same bounds and no byte in common.
+/// Whether two ranges have a byte in common. The slabs of copies interleave
+/// their tensors, so two ranges of the same stride may have overlapping bounds
+/// and still no byte in common.
 static bool overlap(const range *one, const range *other) {
   if (one->begin >= find_end(other) || other->begin >= find_end(one))
     return false;
-  // A range of one place may have any distance.
+  // A range with a single piece fits any stride.
   uint64_t stride = one->stride > 0 ? one->stride : other->stride;
   if (stride == 0 || (other->stride > 0 && stride != other->stride) ||
       one->bytes > stride || other->bytes > stride)
@@ -76,7 +77,8 @@ static bool add_range(hfta_cuda_hazards *self, range added) {
   return true;
 }
 
-/// Scratch memory is the same for all kernels that have some.
+/// Adds the ranges of a kernel's operands. All kernels that need scratch memory
+/// share one block of it, so they conflict.
 static bool add_ranges(hfta_cuda_hazards *self,
                        const hfta_cuda_kernel *kernel) {
   const hfta_launch *launch = kernel->launch;

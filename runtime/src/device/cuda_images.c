@@ -7,10 +7,11 @@
 #include <string.h>
 
 //===----------------------------------------------------------------------===//
-// Which images
+// Choosing an image
 //===----------------------------------------------------------------------===//
 
-/// 10 times the major version and the minor one; 0: no name of a chip.
+/// Returns 10 times the major version plus the minor one; 0 if the text isn't
+/// the name of a chip.
 static int version_of(const char *chip, bool *is_specific) {
   if (strncmp(chip, "sm_", 3) != 0)
     return 0;
@@ -20,7 +21,8 @@ static int version_of(const char *chip, bool *is_specific) {
   return (int)version;
 }
 
-/// How well an image suits: the higher the better, 0: not at all.
+/// Rates how well an image suits the chip: higher is better, 0 means that it
+/// can't run.
 static int rate(const hfta_image *image, uint32_t kind,
                 const hfta_cuda_chip *chip) {
   bool is_specific;
@@ -34,7 +36,8 @@ static int rate(const hfta_image *image, uint32_t kind,
   return 2 * version + is_specific;
 }
 
-/// The image of a kind that suits best; all of its chip belong to it.
+/// Chooses the best image of a kind. Further images of the same chip and kind
+/// belong to it.
 static const hfta_image *choose(const hfta_image_table *table, uint32_t kind,
                                 const hfta_cuda_chip *chip) {
   const hfta_image *best = NULL;
@@ -87,7 +90,8 @@ static void unload_modules(hfta_cuda_images *self) {
   self->count = 0;
 }
 
-/// All images of the same chip and kind; the first result that is no success.
+/// Loads all images with the chosen one's chip and kind; returns the first
+/// result that isn't success.
 static hfta_cu_result load_parts(hfta_cuda_images *self,
                                  const hfta_image_table *table,
                                  const hfta_image *chosen) {
@@ -142,7 +146,8 @@ static hfta_status load_modules(hfta_cuda_images *self,
                    error ? error->message : "");
 }
 
-/// Lets launches ask for as much shared memory as they will.
+/// Allows launches of the kernel to ask for the dynamic shared memory that they
+/// need, which may be more than the driver's default.
 static hfta_status allow_shared_memory(const hfta_cuda *cuda,
                                        const hfta_task *task,
                                        const hfta_launch *launch,

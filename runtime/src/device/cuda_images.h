@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/// A GPU, as far as images are concerned.
+/// The properties of a GPU that decide on images.
 typedef struct hfta_cuda_chip {
   char name[256];
   int major, minor; ///< compute capability
@@ -19,26 +19,29 @@ typedef struct hfta_cuda_images {
   const hfta_cuda *cuda;
   hfta_cu_module *modules;
   uint32_t count;
-  bool warp_groups;            ///< the kernels are those of warp groups
-  hfta_cu_function *functions; ///< task by task, launch by launch
-  uint64_t *first;             ///< of each task
+  bool warp_groups; ///< the loaded images have warp-group kernels
+  hfta_cu_function
+      *functions;  ///< those of all tasks in order, launch by launch
+  uint64_t *first; ///< index of each task's first function
 } hfta_cuda_images;
 
-/// Loads the images that suit the chip best: cubins of its major version and of
-/// the highest minor version up to its own, or else PTX of the highest chip up
-/// to it; PTX, too, where the driver refuses the cubins. None suits:
-/// HFTA_UNSUPPORTED. The context is current.
+/// Loads the images that suit the chip best: cubins for its major version with
+/// the highest minor version up to its own; else, or if the driver refuses the
+/// cubins, PTX for the highest chip up to it. HFTA_UNSUPPORTED if none suits.
+/// The GPU's context must be current.
 hfta_status hfta_cuda_images_load(const hfta_cuda *cuda,
                                   const hfta_program *program,
                                   const hfta_cuda_chip *chip,
                                   hfta_cuda_images *out, hfta_error *error);
 
-/// How a launch's kernel is launched that isn't as in other images; else NULL.
+/// Returns how to launch the kernel if the loaded images have a warp-group
+/// version of it; else NULL.
 const hfta_warp_group_launch *
 hfta_cuda_images_groups(const hfta_cuda_images *images,
                         const hfta_launch *launch);
 
-/// What was loaded, if anything. The context is current.
+/// Unloads the images that were loaded, if any. The GPU's context must be
+/// current.
 void hfta_cuda_images_unload(hfta_cuda_images *images);
 
 #endif // HFTA_SRC_DEVICE_CUDA_IMAGES_H

@@ -4,7 +4,7 @@
 
 #include "device/cuda_maps.h"
 
-/// A grid's third extent.
+/// The driver's limit for a grid's third extent.
 enum { MOST_COPIES = 65535 };
 
 static uint64_t count_blocks(const hfta_launch *launch) {
@@ -12,7 +12,8 @@ static uint64_t count_blocks(const hfta_launch *launch) {
          launch->block_threads;
 }
 
-/// A block's threads at most, whatever images there are.
+/// Returns the most threads that a block of the launch may have, whichever
+/// images are loaded.
 static uint64_t count_threads(const hfta_launch *launch) {
   const hfta_warp_group_launch *groups = launch->warp_groups;
   return groups && groups->block_threads > launch->block_threads
@@ -33,7 +34,8 @@ uint64_t hfta_cuda_scratch_bytes(const hfta_program *program) {
   return most;
 }
 
-/// How many copies from a position on lie at equal distances.
+/// Counts the successive copies from a position on whose operands lie at equal
+/// distances.
 static int64_t count_together(const hfta_task_call *call, int64_t position) {
   int64_t count = 1;
   while (count < MOST_COPIES && position + count < call->copy_count &&
@@ -45,8 +47,9 @@ static int64_t count_together(const hfta_task_call *call, int64_t position) {
   return count;
 }
 
-/// The address of the copy at a position, and the distance to the next one's,
-/// of each operand; maps of so many copies, if it has any.
+/// Fills in the parameters: for each operand the address for the copy at a
+/// position and the stride to the next copy; then the scratch memory, and
+/// tensor maps for `copies` copies if the kernel has any.
 static hfta_cu_result bind(const hfta_cuda_launcher *self,
                            const hfta_task_call *call,
                            const hfta_launch *launch, int64_t position,
@@ -65,14 +68,14 @@ static hfta_cu_result bind(const hfta_cuda_launcher *self,
   bool has_maps = groups && groups->map_count > 0;
   if (has_maps)
     self->places[count++] = self->maps;
-  // The emulated driver finds their end by a NULL.
+  // The emulated driver finds the end of the parameters by a NULL.
   self->places[count] = NULL;
   return has_maps ? hfta_cuda_make_maps(self->cuda, launch, self->parameters,
                                         (uint64_t)copies, self->maps)
                   : 0;
 }
 
-/// What is on the way to somebody.
+/// The arguments of one hfta_cuda_give.
 typedef struct giving {
   const hfta_cuda_launcher *launcher;
   const hfta_task_call *call;
@@ -80,7 +83,8 @@ typedef struct giving {
   hfta_cuda_failed *failed;
 } giving;
 
-/// A kernel for `count` copies from a position of the call's list on.
+/// Passes on one kernel for `count` copies from a position of the call's list
+/// on.
 static hfta_cu_result give_for(const giving *self, const hfta_launch *launch,
                                hfta_cu_function function, int64_t position,
                                int64_t count) {

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-/// Dimensions of an operand, and its copies.
+/// The dimensions of an operand, and one for its copies.
 enum { MOST_DIMENSIONS = HFTA_MAX_MAP_RANK + 1 };
 
-/// What the driver wants strides to be a multiple of.
+/// The driver requires strides to be multiples of this.
 enum { STRIDE_BYTES = 16 };
 
 static uint64_t round_up(uint64_t bytes, uint64_t unit) {
@@ -26,7 +26,7 @@ uint64_t hfta_cuda_most_map_bytes(const hfta_program *program) {
   return hfta_map_block_bytes(most);
 }
 
-/// Shared memory has the units of rows of so many bytes turned.
+/// Returns the swizzle mode for rows of `row_bytes` bytes in shared memory.
 static int swizzle_of(uint64_t row_bytes) {
   switch (row_bytes) {
   case 32:
@@ -38,14 +38,15 @@ static int swizzle_of(uint64_t row_bytes) {
   }
 }
 
-/// Copies are the last dimension, of which a box has one.
+/// Encodes one tensor map. The copies are the last dimension; a box holds one
+/// copy.
 static hfta_cu_result make_map(const hfta_cuda *cuda,
                                const hfta_tensor_map *map, uint64_t address,
                                uint64_t copy_stride, uint64_t copies,
                                hfta_cu_tensor_map *out) {
   uint64_t sizes[MOST_DIMENSIONS], strides[MOST_DIMENSIONS];
   uint32_t box[MOST_DIMENSIONS], steps[MOST_DIMENSIONS];
-  uint64_t end = map->element_bytes; // of what a copy has
+  uint64_t end = map->element_bytes; // the end of one copy's bytes
   for (uint32_t i = 0; i < map->rank; ++i) {
     const hfta_map_dimension *dimension = &map->dimensions[i];
     sizes[i] = dimension->size;
@@ -58,7 +59,8 @@ static hfta_cu_result make_map(const hfta_cuda *cuda,
   strides[map->rank] =
       copy_stride > 0 ? copy_stride : round_up(end, STRIDE_BYTES);
   box[map->rank] = steps[map->rank] = 1;
-  // The driver counts no stride of the first dimension.
+  // The driver takes no stride for the first dimension, whose elements are
+  // contiguous.
   return cuda->tensor_map_encode(
       out, map->element_bytes == 2 ? HFTA_CU_MAP_UINT16 : HFTA_CU_MAP_UINT32,
       map->rank + 1, (void *)(uintptr_t)address, sizes, strides + 1, box, steps,

@@ -1,7 +1,7 @@
 //===- cuda_maps.h - Operands that a GPU copies box by box ------*- C -*-===//
 //
-// A kernel whose operands are copied so has one parameter more: a block of maps
-// (hfta_warp_group_launch).
+// A kernel that copies operands box by box through tensor maps has one more
+// parameter: a block of maps (see hfta_warp_group_launch).
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_DEVICE_CUDA_MAPS_H
@@ -10,12 +10,13 @@
 #include "device/cuda_driver.h"
 #include "hfta/program.h"
 
-/// Of the block of the launch of a program that has most maps; 0: none has any.
+/// Returns the size of the largest block of maps that any launch of a program
+/// needs; 0 if none needs maps.
 uint64_t hfta_cuda_most_map_bytes(const hfta_program *program);
 
-/// Fills the block of a launch that has maps. `parameters` are an address and a
-/// distance from copy to copy of each operand, of so many copies. What the
-/// driver returns.
+/// Fills the block of a launch that has maps. `parameters` holds an address and
+/// a stride from copy to copy for each operand, for `copies` copies. Returns
+/// the driver's result.
 hfta_cu_result hfta_cuda_make_maps(const hfta_cuda *cuda,
                                    const hfta_launch *launch,
                                    const uint64_t *parameters, uint64_t copies,

@@ -32,7 +32,8 @@ void hfta_cuda_marks_close(hfta_cuda_marks *self) {
   free(self->reached);
 }
 
-/// The first stream waits for the others, and these for the first one's event.
+/// The first stream waits for all others and records the mark's event; then the
+/// others wait for that event.
 hfta_cu_result hfta_cuda_marks_set(hfta_cuda_marks *self, uint32_t number,
                                    const char **call) {
   const hfta_cuda *cuda = self->cuda;

@@ -1,8 +1,8 @@
 //===- cuda_marks.h - Points in the work of all streams ---------*- C -*-===//
 //
-// The marks of a device, as device.h has them: what any stream gets behind one
-// begins when all streams have done what they had got before it, and the host
-// waits for that alone, while they work on what came behind it.
+// The marks of a device (see device.h). Work that any stream gets after a mark
+// begins only when all streams have done the work that they got before it. The
+// host can wait for a mark alone while the streams go on with later work.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_DEVICE_CUDA_MARKS_H
@@ -15,14 +15,16 @@ typedef struct hfta_cuda_marks {
   const hfta_cuda *cuda;
   const hfta_cu_stream *streams; ///< borrowed
   uint32_t stream_count;
-  hfta_cu_event *reached; ///< of each stream: what it got before the last mark
+  hfta_cu_event *reached; ///< one for each stream: the end of its work before
+                          ///< the last mark
   hfta_cu_event events[HFTA_DEVICE_MARKS];
 } hfta_cuda_marks;
 
-// Each gives the first result that isn't 0; `call` is that of the driver then.
-// The context is current.
+// Each function returns the first driver result that isn't 0; `call` then names
+// the driver's call. The GPU's context must be current.
 
-/// After a failure too, hfta_cuda_marks_close frees what there is.
+/// hfta_cuda_marks_close must be called even after a failure: it frees whatever
+/// was made.
 hfta_cu_result hfta_cuda_marks_open(hfta_cuda_marks *self,
                                     const hfta_cuda *cuda,
                                     const hfta_cu_stream *streams,

@@ -1,10 +1,10 @@
 //===- device_cuda.c - An NVIDIA GPU as a device --------------------------===//
 //
-// A queue is a stream of the driver's, an event one of its events. Tasks that a
-// queue gets one after the other wait for another command of it: they go to the
-// stream together. Nothing is waited for but in `wait`; what fails in between
-// is told there. Where somebody observes, each command is waited for, and so
-// timed.
+// Queues are CUDA streams, and events are CUDA events. Successive tasks of a
+// queue are collected until another command comes, and then go to the stream
+// together as one run (cuda_graphs.h). The host blocks only in `wait` and
+// `wait_until`, which also report earlier failures. While somebody observes,
+// each command is waited for, so that it can be timed.
 //===----------------------------------------------------------------------===//
 
 #include "device/cuda_gpu.h"
@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/// A function of the host's that a stream calls.
+/// A host function that a stream calls.
 typedef struct host_work {
   struct cuda_device *device;
   hfta_host_call call;
@@ -35,15 +35,17 @@ typedef struct cuda_device {
   hfta_cu_event *events;
   bool *is_recorded;
   hfta_cuda_marks marks;
-  bool is_lost[HFTA_DEVICE_MARKS]; ///< something before the mark has failed
+  bool is_lost[HFTA_DEVICE_MARKS]; ///< a command before the mark has failed
   hfta_cuda_launcher launcher;
   hfta_cuda_graphs *graphs;
-  uint32_t run_queue;    ///< which the run of tasks is for, if there is one
-  host_work *host_works; ///< since the last wait
+  uint32_t run_queue;    ///< the queue that the current run of tasks is for, if
+                         ///< there is one
+  host_work *host_works; ///< those since the last wait
   const hfta_observer *observer;
-  hfta_status status; ///< since the last wait
+  hfta_status status; ///< the first failure since the last wait
   hfta_error error;
-  hfta_status host_status; ///< of calls of the host, by streams' threads
+  hfta_status host_status; ///< the first failure of a host function, set by a
+                           ///< thread of the driver
   hfta_error host_error;
   double computed;
 } cuda_device;
@@ -54,7 +56,8 @@ static cuda_device *own(hfta_device *device) { return (cuda_device *)device; }
 // Errors
 //===----------------------------------------------------------------------===//
 
-/// Whether a call went well; the first that didn't is kept for `wait`.
+/// Checks the result of a driver call; returns whether it has succeeded. The
+/// first failure is kept for `wait`.
 static bool note(cuda_device *self, hfta_cu_result result, const char *call,
                  const char *of) {
   if (result == 0)
@@ -68,7 +71,7 @@ static bool note(cuda_device *self, hfta_cu_result result, const char *call,
   return false;
 }
 
-/// The first failure since the last call of this.
+/// Returns the first failure since this was last called, and clears it.
 static hfta_status take_error(cuda_device *self, hfta_error *error) {
   hfta_status status = self->status;
   const hfta_error *reason = &self->error;
@@ -82,7 +85,7 @@ static hfta_status take_error(cuda_device *self, hfta_error *error) {
   return status;
 }
 
-/// The calling thread works with this GPU from here on.
+/// Makes the GPU's context current on the calling thread.
 static bool enter(cuda_device *self) {
   return self->status == HFTA_OK &&
          note(self, self->cuda->context_set(self->gpu.context),
@@ -93,7 +96,8 @@ static bool enter(cuda_device *self) {
 // Opening
 //===----------------------------------------------------------------------===//
 
-/// Those whose streams have nothing left to do.
+/// Frees the records of host functions; the streams must have done all their
+/// work.
 static void free_host_works(cuda_device *self) {
   while (self->host_works) {
     host_work *work = self->host_works;
@@ -215,7 +219,8 @@ static hfta_status cuda_open(const hfta_device_options *options,
     return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a device");
   self->base.functions = &hfta_device_cuda;
   self->index = options->index;
-  // Copies take turns as wide as there are threads: all of them go at once.
+  // Copies take turns in groups of as many as there are threads: on a GPU all
+  // of them go at once.
   self->threads = (int)options->copies;
   hfta_status status = begin(self, options, error);
   if (status == HFTA_OK)
@@ -244,7 +249,7 @@ static hfta_status fail_memory(cuda_device *self, uint64_t bytes,
                    (unsigned long long)available);
 }
 
-/// The driver aligns all memory to 256 bytes.
+/// The driver aligns all allocations to at least 256 bytes.
 static hfta_status cuda_allocate(hfta_device *device, uint64_t bytes,
                                  uint64_t alignment, void **out,
                                  hfta_error *error) {
@@ -308,7 +313,7 @@ static void *cuda_host_address(hfta_device *device, void *memory) {
 // Work
 //===----------------------------------------------------------------------===//
 
-/// What is left of the tasks of a queue goes to its stream.
+/// Launches the collected tasks of a queue on its stream.
 static void flush(cuda_device *self, uint32_t queue) {
   if (!hfta_cuda_graphs_has_run(self->graphs) || self->run_queue != queue)
     return;
@@ -320,14 +325,15 @@ static void flush(cuda_device *self, uint32_t queue) {
   note(self, result, failure.call, failure.of);
 }
 
-/// The calling thread works with this GPU, and the queue's stream has got all
-/// that came before.
+/// Makes the GPU's context current, after launching the queue's collected
+/// tasks.
 static bool enter_queue(cuda_device *self, uint32_t queue) {
   flush(self, queue);
   return enter(self);
 }
 
-/// What a command did, if somebody wants to know: it is waited for.
+/// Reports a command to the observer, if there is one, after waiting for its
+/// end.
 static void tell(cuda_device *self, hfta_activity *activity, double from) {
   if (!self->observer || self->status != HFTA_OK)
     return;
@@ -359,7 +365,8 @@ static void cuda_fill(hfta_device *device, uint32_t queue, void *to,
       from);
 }
 
-/// The driver tells the host's addresses from its own.
+/// Addresses need no direction: the driver distinguishes host memory from its
+/// own by the address.
 static void cuda_copy(hfta_device *device, uint32_t queue, void *to,
                       const void *from, uint64_t bytes) {
   cuda_device *self = own(device);
@@ -378,7 +385,7 @@ static void cuda_copy(hfta_device *device, uint32_t queue, void *to,
       begin);
 }
 
-/// hftac makes no program for a GPU that has a store.
+/// hftac compiles no program for a GPU that has a store.
 static void refuse_store(cuda_device *self) {
   if (self->status == HFTA_OK)
     self->status = hfta_fail(&self->error, HFTA_UNSUPPORTED,
@@ -405,7 +412,7 @@ static void cuda_evict(hfta_device *device, uint32_t queue, hfta_store *store,
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// By itself, so that it can be timed.
+/// Launches a task at once and alone, so that it can be timed.
 static void run_observed(cuda_device *self, uint32_t queue,
                          const hfta_task_call *call, uint32_t number) {
   if (!enter_queue(self, queue))
@@ -447,7 +454,8 @@ static void cuda_run(hfta_device *device, uint32_t queue,
 // The host, and order
 //===----------------------------------------------------------------------===//
 
-/// On a thread of the driver's; the host's next `wait` reads what it notes.
+/// Called on a thread of the driver; the host's next `wait` reads the error
+/// that it notes.
 static void call_host(void *argument) {
   host_work *work = argument;
   cuda_device *self = work->device;
@@ -498,7 +506,7 @@ static void cuda_await(hfta_device *device, uint32_t queue, uint32_t event) {
          "cuStreamWaitEvent", NULL);
 }
 
-/// Nobody's threads run kernels.
+/// Does nothing: no threads of the host run kernels.
 static void cuda_use_threads(hfta_device *device, hfta_device *of) {
   (void)device;
   (void)of;
@@ -530,7 +538,8 @@ static hfta_status cuda_wait(hfta_device *device, hfta_error *error) {
   return cuda_wait_for(device, UINT64_MAX, error);
 }
 
-/// With what was given before it, whose failures are known then.
+/// Launches collected tasks before the mark, so that their failures count as
+/// earlier than it.
 static void cuda_mark(hfta_device *device, uint32_t number) {
   cuda_device *self = own(device);
   const char *call;
@@ -541,7 +550,7 @@ static void cuda_mark(hfta_device *device, uint32_t number) {
   self->is_lost[number] = self->status != HFTA_OK;
 }
 
-/// What has failed since the mark isn't told yet.
+/// Failures since the mark aren't reported yet.
 static hfta_status cuda_wait_until(hfta_device *device, uint32_t number,
                                    hfta_error *error) {
   cuda_device *self = own(device);

@@ -1,7 +1,7 @@
 //===- device_kinds.c - The table of devices ------------------------------===//
 //
-// Alone in its file: a program that brings a table of its own is linked with
-// that one instead.
+// The table has a file of its own, so that a program that brings its own table
+// is linked with that one instead.
 //===----------------------------------------------------------------------===//
 
 #include "hfta/device.h"

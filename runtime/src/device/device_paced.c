@@ -1,8 +1,9 @@
-//===- device_paced.c - A CPU whose tasks take the times of a file --------===//
+//===- device_paced.c - A CPU whose tasks take the times in a file --------===//
 //
-// Schedules, transfers and messages are those of the CPU; tasks only sleep, so
-// that many ranks fit on few processors. What a sleep takes too long is taken
-// off the next task of the same queue if that follows at once.
+// Schedules, transfers and messages are those of the CPU, but tasks only sleep,
+// so that many ranks fit on few processors. If a sleep takes too long, the
+// excess is subtracted from the next task of the same queue, provided that it
+// follows at once.
 //===----------------------------------------------------------------------===//
 
 #include "device/costs.h"
@@ -12,10 +13,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/// Seconds between two tasks of which the second one follows at once.
+/// The longest gap in seconds between two tasks of which the second counts as
+/// following at once.
 static const double at_once = 100e-6;
 
-/// When the last task of a queue should have ended, and did.
+/// When the last task of a queue should have ended, and when it did.
 typedef struct pace {
   double planned, ended;
 } pace;
@@ -23,8 +25,8 @@ typedef struct pace {
 typedef struct paced_device {
   hfta_cpu_device cpu;
   hfta_device_functions functions;
-  double *seconds; ///< of a run, one a task
-  pace *paces;     ///< one a queue; each of its thread alone
+  double *seconds; ///< the duration of one run of each task
+  pace *paces;     ///< one for each queue, used only by the queue's thread
 } paced_device;
 
 static void sleep_until(double time) {

@@ -2,14 +2,14 @@
 
 #include "hfta/launch.h"
 
-/// Consecutive launches for copies of a call from position `first` on.
+/// Consecutive launches, for a call's copies from position `first` on.
 typedef struct work {
   hfta_pool *pool;
   const hfta_task_call *call;
   const hfta_launch *launches;
   int64_t count;
   int64_t first;
-  int64_t copies; ///< from there on
+  int64_t copies; ///< the number of copies
 } work;
 
 int64_t hfta_call_copy(const hfta_task_call *call, int64_t position) {
@@ -33,13 +33,14 @@ void *hfta_call_address(const hfta_task_call *call, const hfta_launch *launch,
          row->copy_stride * (uint64_t)place;
 }
 
-/// The buffers of the copy at a position of the call's list.
+/// Finds the buffers for the copy at a position of the call's list.
 static void bind(const work *self, int64_t position, void **buffers) {
   for (uint32_t i = 0; i < self->launches->binding_count; ++i)
     buffers[i] = hfta_call_address(self->call, self->launches, i, position);
 }
 
-/// Items of one kernel, copy after copy.
+/// Runs items `begin` to `end` of one kernel; items are numbered copy after
+/// copy.
 static void run_items(void *argument, int64_t begin, int64_t end, int thread) {
   const work *self = argument;
   const hfta_launch *launch = self->launches;
@@ -54,15 +55,16 @@ static void run_items(void *argument, int64_t begin, int64_t end, int thread) {
   }
 }
 
-/// Items of all copies, copy after copy, as many at once as the kernel has
-/// lanes.
+/// Runs groups of items, where items are numbered copy after copy over all
+/// copies and a group has as many items as the kernel has lanes.
 static void run_groups(void *argument, int64_t begin, int64_t end, int thread) {
   const work *self = argument;
   const hfta_launch *launch = self->launches;
   void *buffers[HFTA_MAX_BINDINGS];
   int64_t items[HFTA_MAX_BINDINGS];
   void *scratch = self->pool ? hfta_pool_scratch(self->pool, thread) : NULL;
-  // By way of a type that says nothing, so that it is no mistake.
+  // The cast goes through a neutral function type, which avoids a compiler
+  // warning.
   hfta_lanes_kernel kernel = (hfta_lanes_kernel)(void (*)(void))launch->kernel;
   int64_t last = self->copies * launch->items - 1;
   for (int64_t group = begin; group < end; ++group) {
@@ -77,8 +79,8 @@ static void run_groups(void *argument, int64_t begin, int64_t end, int thread) {
   }
 }
 
-/// All kernels for one copy, then for the next: what one writes is in the
-/// thread's caches when the next reads it.
+/// Runs all kernels for one copy, then for the next: a kernel finds the results
+/// of the one before in the thread's caches.
 static void run_copies(void *argument, int64_t begin, int64_t end, int thread) {
   const work *self = argument;
   for (int64_t position = begin; position < end; ++position) {
@@ -100,7 +102,7 @@ static void share_out(hfta_pool *pool, int64_t count,
     function(argument, 0, count, 0);
 }
 
-/// Items of one launch.
+/// Divides the items of one launch among the threads.
 static void share_items(work *self) {
   int64_t items = self->copies * self->launches->items;
   int64_t lanes = self->launches->lanes;
@@ -127,10 +129,11 @@ static hfta_status check(const hfta_pool *pool, const hfta_task *task,
   return HFTA_OK;
 }
 
-/// Launches that join the first of them, once a copy.
+/// Runs a group of launches that join its first one, for each copy.
 static void run_joined(work self) {
   int64_t copies = self.copies;
-  // Each thread takes as many whole copies; all of them share the rest.
+  // Each thread takes an equal number of whole copies; all threads share the
+  // items of the rest.
   if (self.count > 1) {
     int64_t threads = self.pool ? hfta_pool_threads(self.pool) : 1;
     int64_t whole = copies - copies % threads;
@@ -142,7 +145,7 @@ static void run_joined(work self) {
     share_items(&self);
 }
 
-/// For all copies, or for the one whose own it is.
+/// Runs a launch once for all copies, or only for the copy that it belongs to.
 static void run_once(work self) {
   int64_t copy = self.launches->copy;
   if (copy >= 0)
@@ -155,7 +158,7 @@ static void run_once(work self) {
     share_items(&self);
 }
 
-/// A kernel with lanes runs for all copies at once.
+/// A kernel with lanes doesn't join, as it runs for all copies at once.
 static bool joins(const hfta_launch *launch) {
   return launch->joins && launch->lanes == 0 && launch[-1].lanes == 0;
 }

@@ -30,12 +30,13 @@ typedef struct worker {
 } worker;
 
 struct hfta_pool {
-  // Written by the caller before `generation` is raised.
+  // The caller writes these before it raises `generation`.
   hfta_range_function function;
   void *argument;
   int64_t count;
 
-  // Each on a line of its own: workers poll one, the caller the other.
+  // Each of the two groups has a cache line of its own: workers poll one, the
+  // caller the other.
   _Alignas(64) _Atomic uint32_t generation;
   _Atomic uint32_t sleepers;
   _Atomic uint32_t stopping;
@@ -45,8 +46,8 @@ struct hfta_pool {
   _Alignas(64) int threads;
   int started;
   int spin_rounds;
-  uint64_t scratch_bytes;  // asked for
-  uint64_t scratch_stride; // rounded to pages
+  uint64_t scratch_bytes;  // per thread, as asked for
+  uint64_t scratch_stride; // rounded up to pages
   char *scratch;
   worker workers[];
 };
@@ -110,8 +111,8 @@ static void raise_generation(hfta_pool *pool) {
 // Work
 //===----------------------------------------------------------------------===//
 
-/// First index of a thread's range; count * thread can't be computed directly
-/// for large counts.
+/// Returns the first index of a thread's range; count * thread can't be
+/// computed directly, as it overflows for large counts.
 static int64_t range_begin(int64_t count, int threads, int thread) {
   int64_t share = count / threads, rest = count % threads;
   return share * thread + (thread < rest ? thread : rest);
@@ -160,8 +161,9 @@ void hfta_parallel_for(hfta_pool *pool, int64_t count,
 // Creation
 //===----------------------------------------------------------------------===//
 
-/// Where a launcher binds ranks, the processors that this one may run on may
-/// be shared with some of the others, or all its own.
+/// Returns this rank's share of the host's processors. Where a launcher binds
+/// ranks, the processors that this rank may run on may be shared with some
+/// other ranks or belong to it alone, so all the host's processors are divided.
 static int64_t share_of_host(int64_t allowed) {
   hfta_launcher launcher;
   hfta_launcher_find(&launcher);
@@ -232,7 +234,8 @@ hfta_status hfta_pool_create(int threads, uint64_t scratch_bytes,
   memset(pool, 0, bytes);
   pool->threads = threads;
   pool->scratch_bytes = scratch_bytes;
-  // More threads than processors: whoever spins keeps another from working.
+  // With more threads than processors, a thread that spins would keep another
+  // one from working.
   pool->spin_rounds = threads <= processors ? SPIN_ROUNDS : 0;
   hfta_status status = map_scratch(pool, error);
   if (status == HFTA_OK)

@@ -8,44 +8,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CAPACITY = 64 }; // of a queue
+enum { CAPACITY = 64 }; // the length of a queue
 
 typedef struct queue {
   hfta_queues *all;
   pthread_t thread;
   bool started;
-  /// Wakes its thread, of the first queue the host, for what it waits for
-  /// alone: each thread that wakes in vain takes time from those that compute.
+  /// Wakes only the thread that waits: the queue's own, or the host for the
+  /// first queue. Each thread that wakes in vain takes time from those that
+  /// compute.
   pthread_cond_t wakes;
-  bool awaits; // that an event has happened `records` times
+  bool awaits; // it waits until event `event` has happened `records` times
   uint32_t event;
   uint64_t records;
-  // Numbers of the work that was taken on, and that is done.
+  // The numbers of commands pushed and done.
   uint64_t pushed, done;
   hfta_work work[CAPACITY];
-  void **segments; // as many as there are segments, for each place
-  int32_t *copies; // twice as many as there are copies, likewise
+  void **segments; // `all->segments` pointers for each command
+  int32_t
+      *copies; // 2 * `all->copies` numbers for each command: copies and slabs
 } queue;
 
 struct hfta_queues {
   hfta_shared_pool *pool;
   uint32_t segments;
   int64_t copies;
-  uint64_t *recorded; // of an event: how often that was asked for
+  uint64_t *recorded; // for each event, how many records were asked for
   hfta_observer observer;
-  hfta_task_runner runner; // none: the pool
-  bool computes;           // the host does
-  bool is_timed;           // how long tasks have the pool
-  // Under the pool's mutex.
-  uint32_t waiting;       // tasks, for the pool
-  double taken, computed; // since when, and for how long before
+  hfta_task_runner runner; // if it has none, tasks run on the pool
+  bool computes;           // the host is computing
+  bool is_timed;           // measures for how long tasks hold the pool
+  // The next two members are protected by the pool's mutex.
+  uint32_t waiting; // the number of tasks that wait for the pool
+  double taken,
+      computed; // when the pool was taken, and the seconds of earlier tasks
 
-  pthread_mutex_t observing; // one thread at a time tells the observer
-  pthread_mutex_t mutex;     // of all that follows, and the queues' numbers
+  pthread_mutex_t observing; // only one thread at a time calls the observer
+  pthread_mutex_t mutex; // protects all members below, and the queues' numbers
   bool stopping;
-  uint64_t *happened; // of an event: how often that is done
-  queue *finishing;   // for which the host waits; NULL: none
-  uint64_t finishes;  // how much of its work is to be done then
+  uint64_t *happened; // for each event, how many of its records are done
+  queue *finishing;   // the queue that the host waits for; NULL if none
+  uint64_t finishes;  // up to which command it waits
   hfta_status status;
   hfta_error error;
 
@@ -74,14 +77,16 @@ static bool needs_scratch(const hfta_task *task) {
   return false;
 }
 
-/// Whether others' tasks leave the pool to these queues. Holding its mutex.
+/// Whether the pool is free, and no other queues with precedence wait for it.
+/// The caller holds its mutex.
 static bool may_take(const hfta_queues *self) {
   const hfta_shared_pool *pool = self->pool;
   const hfta_queues *first = pool->first;
   return !pool->is_taken && (!first || first == self || first->waiting == 0);
 }
 
-/// Whether the pool is now the caller's, who else runs the task alone.
+/// Takes the pool for a task. Returns false if the task should rather run on
+/// the calling thread alone.
 static bool take_pool(hfta_queues *self, uint32_t queue,
                       const hfta_task *task) {
   hfta_shared_pool *pool = self->pool;
@@ -110,7 +115,7 @@ static void leave_pool(hfta_queues *self) {
   pthread_mutex_unlock(&pool->mutex);
 }
 
-/// The time if somebody wants to know what is done when.
+/// Returns the time if there is an observer; else 0.
 static double begin_activity(const hfta_queues *self) {
   return self->observer.done ? hfta_now() : 0.0;
 }
@@ -145,7 +150,8 @@ static void run_task(hfta_queues *self, uint32_t queue, const hfta_work *work) {
     note_error(self, status, &error);
 }
 
-/// Holding the mutex. Threads that wait for something else sleep on.
+/// Marks an event as having happened once more, and wakes only threads that
+/// wait for it. The caller holds the mutex.
 static void happen(hfta_queues *self, uint32_t event) {
   ++self->happened[event];
   for (uint32_t i = 0; i < self->count; ++i) {
@@ -168,7 +174,7 @@ static void begin_computing(hfta_queues *self) {
   self->computes = true;
 }
 
-/// Of the host, where it has nothing left to do.
+/// Called by the host when it has nothing left to do.
 static void end_computing(hfta_queues *self) {
   if (self->computes)
     hfta_computing_end();
@@ -211,7 +217,7 @@ static void call_host(hfta_queues *self, uint32_t queue,
     note_error(self, status, &error);
 }
 
-/// A copy or a fill.
+/// Copies or fills memory.
 static void write_memory(hfta_queues *self, uint32_t queue,
                          const hfta_work *work) {
   bool is_copy = work->kind == HFTA_WORK_COPY;
@@ -228,7 +234,7 @@ static void write_memory(hfta_queues *self, uint32_t queue,
                                      .begin = begin});
 }
 
-/// To or from a store.
+/// Moves extents to or from a store.
 static void move(hfta_queues *self, uint32_t queue, const hfta_work *work) {
   hfta_error error;
   bool is_fetch = work->kind == HFTA_WORK_FETCH;
@@ -273,8 +279,9 @@ static void do_work(hfta_queues *self, uint32_t queue, const hfta_work *work) {
   }
 }
 
-/// What the host does itself, up to piece number `end`. From the first piece on
-/// it computes, until all is done: it may only make room for more.
+/// Does commands of queue 0 on the host's thread, up to command number `end`.
+/// The host counts as computing from the first command until `wait` has done
+/// all: between two calls it only makes room for more commands.
 static void do_first_queue(hfta_queues *self, uint64_t end) {
   queue *first = &self->queues[0];
   if (first->done < end)
@@ -308,8 +315,8 @@ static void *queue_main(void *argument) {
 // The host
 //===----------------------------------------------------------------------===//
 
-/// Holding the mutex: until so much of a thread's work is done. Whether the
-/// host had to wait.
+/// Waits until a queue's thread has done `done` commands. Returns whether the
+/// host had to wait. The caller holds the mutex.
 static bool finish(hfta_queues *self, queue *of, uint64_t done) {
   bool blocks = of->done < done;
   if (blocks)
@@ -324,7 +331,8 @@ static bool finish(hfta_queues *self, queue *of, uint64_t done) {
   return blocks;
 }
 
-/// A thread's queue may be waiting for an event of the host's own.
+/// Makes room in a queue. The host does its own commands first, as the queue's
+/// thread may be waiting for an event of theirs.
 static void make_room(hfta_queues *self, queue *to) {
   queue *first = &self->queues[0];
   if (to == first) {
@@ -343,9 +351,9 @@ static void make_room(hfta_queues *self, queue *to) {
   pthread_mutex_unlock(&self->mutex);
 }
 
-/// An event of a queue that has done all its work has happened: to wake the
-/// queue's thread only to say so would take longer than anything that the host
-/// then waits for.
+/// Records an event of a queue that has done all its commands: it has happened
+/// then. To wake the queue's thread only for that would take longer than
+/// anything that the host waits for afterwards.
 static bool record_at_once(hfta_queues *self, const queue *of, uint32_t event) {
   pthread_mutex_lock(&self->mutex);
   bool is_idle = of->done == of->pushed;
@@ -390,14 +398,16 @@ void hfta_queues_push(hfta_queues *self, uint32_t number,
     return;
   }
   pthread_mutex_lock(&self->mutex);
-  // Else the thread has work, or waits for an event before it.
+  // If the thread isn't idle, it doesn't need to be woken: it has work or waits
+  // for an event.
   bool is_idle = to->done == to->pushed++;
   if (is_idle)
     pthread_cond_signal(&to->wakes);
   pthread_mutex_unlock(&self->mutex);
 }
 
-/// Whether another queue of these than the first had anything left to do.
+/// Waits for the chosen queues other than the first. Returns whether any of
+/// them had work left to do.
 static bool wait_for_threads(hfta_queues *self, uint64_t which) {
   bool blocks = false;
   pthread_mutex_lock(&self->mutex);
@@ -416,7 +426,8 @@ hfta_status hfta_queues_wait(hfta_queues *self, uint64_t which,
     end_activity(self,
                  (hfta_activity){.kind = HFTA_ACTIVITY_WAIT, .begin = begin});
   end_computing(self);
-  // Queues that aren't waited for may fail now.
+  // Queues that aren't waited for may report errors at the same time, so the
+  // mutex is needed.
   pthread_mutex_lock(&self->mutex);
   hfta_status status = self->status;
   self->status = HFTA_OK;
@@ -430,7 +441,7 @@ void hfta_queues_observe(hfta_queues *self, const hfta_observer *observer) {
   self->observer = observer ? *observer : (hfta_observer){NULL, NULL};
 }
 
-/// Before the queues go away or to another pool.
+/// Gives up precedence, before the queues are destroyed or use another pool.
 static void stop_being_first(hfta_queues *self) {
   hfta_shared_pool *pool = self->pool;
   pthread_mutex_lock(&pool->mutex);

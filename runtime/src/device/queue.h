@@ -1,10 +1,8 @@
 //===- queue.h - Work that is done later, in order --------------*- C -*-===//
 //
-// Queues of one device. Queue 0 has no thread: the host does its work when it
-// waits, so that nothing is handed over where kernels run. Each other queue has
-// a thread, which begins at once.
-//
-// Threads: everything here is called by the host's thread.
+// The command queues of one device. Queue 0 has no thread: the host does its
+// work itself when it waits, so that kernels run without a hand-over between
+// threads. Each other queue has a thread, which begins work at once.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_DEVICE_QUEUE_H
@@ -34,62 +32,67 @@ typedef struct hfta_work {
   void *to;         ///< COPY, FILL, FETCH
   const void *from; ///< COPY, EVICT
   uint64_t bytes;
-  hfta_store *store;        ///< FETCH, EVICT
-  uint64_t extent, extents; ///< FETCH, EVICT: the first, and how many
-  uint32_t number;          ///< RUN: of the task; RECORD, AWAIT: of the event
+  hfta_store *store; ///< FETCH, EVICT
+  uint64_t extent,
+      extents;         ///< FETCH, EVICT: the first extent, and their number
+  uint32_t number;     ///< RUN: the task's number; RECORD, AWAIT: the event's
   uint64_t records;    ///< AWAIT: how many records of the event it waits for
   hfta_task_call call; ///< RUN; `segments` and `copies` are copied with it
   hfta_host_call host_call; ///< CALL
 } hfta_work;
 
-/// Threads for the tasks of one device or of several: one task at a time has
-/// them.
+/// A thread pool for the tasks of one or several devices; one task at a time
+/// holds it.
 typedef struct hfta_shared_pool {
   hfta_pool *pool;
-  atomic_uint users;     ///< devices
-  pthread_mutex_t mutex; ///< of what follows
+  atomic_uint users;     ///< the number of devices
+  pthread_mutex_t mutex; ///< protects all members below
   pthread_cond_t freed;
   bool is_taken;
-  const hfta_queues *first; ///< whose tasks go before others'; NULL: nobody's
+  const hfta_queues
+      *first; ///< the queues whose tasks take precedence; NULL if none
 } hfta_shared_pool;
 
-/// Tasks run on `pool`, one at a time; a small one of another queue than the
-/// first, whose kernels need no scratch, rather on its own thread than wait for
-/// the pool. Not enough memory or threads are
-/// HFTA_UNSUPPORTED.
+/// Makes queues whose tasks run on `pool`, one at a time. If the pool is taken,
+/// a small task (one whose kernels need no scratch) of a queue other than the
+/// first runs on that queue's own thread instead of waiting. Too little memory
+/// or too few threads are HFTA_UNSUPPORTED.
 hfta_status hfta_queues_create(const hfta_device_options *options,
                                hfta_shared_pool *pool, hfta_queues **out,
                                hfta_error *error);
 
-/// From the next task on; none is under way.
+/// Uses another pool from the next task on; no work may be in flight.
 void hfta_queues_use_pool(hfta_queues *queues, hfta_shared_pool *pool);
 
-/// Of those that share their pool.
+/// Gives these queues precedence over others that use the same pool.
 void hfta_queues_go_first(hfta_queues *queues);
 
-/// Seconds for which their tasks have had pools, since one was first chosen.
+/// Returns the seconds for which their tasks have held pools, since
+/// hfta_queues_use_pool was first called.
 double hfta_queues_computed(hfta_queues *queues);
 
-/// After the last work is done. NULL is allowed.
+/// Destroys the queues after they have done all their work. NULL is allowed.
 void hfta_queues_destroy(hfta_queues *queues);
 
-/// Runs tasks in place of the pool, of several queues at once.
+/// A function that runs tasks in place of the pool; several queues may call it
+/// at once.
 typedef struct hfta_task_runner {
   hfta_status (*run)(void *argument, uint32_t queue, uint32_t task,
                      const hfta_task_call *call, hfta_error *error);
   void *argument;
 } hfta_task_runner;
 
-/// From the next task on.
+/// Sets the runner from the next task on.
 void hfta_queues_run_by(hfta_queues *queues, const hfta_task_runner *runner);
 
-/// `work->records` is filled in. Does some of the work first if a queue is
-/// full.
+/// Adds a command; `work->records` is filled in. Does some of the host's work
+/// first if a queue is full.
 void hfta_queues_push(hfta_queues *queues, uint32_t queue,
                       const hfta_work *work);
 
-/// Does what queue 0 holds and waits for the other queues, all or some, as
-/// hfta_device_functions.wait_for. The first error since the last call.
+/// Does the work of queue 0 and waits for all or some of the other queues, as
+/// hfta_device_functions.wait_for does. Returns the first error since the last
+/// call.
 hfta_status hfta_queues_wait(hfta_queues *queues, uint64_t which,
                              hfta_error *error);
 

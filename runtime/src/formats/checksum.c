@@ -8,7 +8,7 @@
 
 enum { STRIPE = 32 };
 
-// The specification's.
+// These constants are from the specification.
 static const uint64_t prime1 = UINT64_C(0x9E3779B185EBCA87);
 static const uint64_t prime2 = UINT64_C(0xC2B2AE3D27D4EB4F);
 static const uint64_t prime3 = UINT64_C(0x165667B19E3779F9);
@@ -19,7 +19,7 @@ static uint64_t rotate(uint64_t value, int bits) {
   return value << bits | value >> (64 - bits);
 }
 
-/// Little-endian, as the machine.
+/// Reads a little-endian number; the machine is little-endian too.
 static uint64_t read64(const unsigned char *bytes) {
   uint64_t value;
   memcpy(&value, bytes, sizeof(value));

@@ -1,9 +1,9 @@
 //===- checksum.h - XXH64 ---------------------------------------*- C -*-===//
 //
 // The 64-bit hash of github.com/Cyan4973/xxHash, doc/xxhash_spec.md, with seed
-// 0: several bytes a cycle without special instructions, and no change within
-// eight bytes of a file leaves it as it was. It guards against accidents, not
-// against an attacker.
+// 0. It covers several bytes per cycle without special instructions, and any
+// change within eight bytes of a file changes it. It protects against
+// accidents, not against an attacker.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_FORMATS_CHECKSUM_H
@@ -12,10 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// 16 digits of base 16 and the final 0.
+/// 16 hexadecimal digits and the final 0.
 enum { HFTA_CHECKSUM_TEXT_BYTES = 17 };
 
-/// On the caller's stack; fields are private.
+/// A checksum in progress, on the caller's stack; its members are private.
 typedef struct hfta_checksum {
   uint64_t lanes[4];
   uint64_t size;
@@ -24,7 +24,7 @@ typedef struct hfta_checksum {
 
 void hfta_checksum_begin(hfta_checksum *sum);
 
-/// Pieces may be cut anywhere.
+/// Adds bytes; the data may be cut into pieces anywhere.
 void hfta_checksum_add(hfta_checksum *sum, const void *bytes, size_t size);
 
 uint64_t hfta_checksum_value(const hfta_checksum *sum);

@@ -8,11 +8,12 @@
 struct hfta_gzip {
   z_stream stream;
   const char *path;
-  uint64_t input; ///< bytes that the stream has not been given yet
-  bool ended;     ///< all members are unpacked
+  uint64_t
+      input;  ///< the number of bytes that the stream has not been given yet
+  bool ended; ///< all members are unpacked
 };
 
-/// zlib counts in unsigned int.
+/// The input is passed in pieces, as zlib counts bytes in an unsigned int.
 enum { PIECE_BYTES = 1 << 30 };
 
 bool hfta_gzip_detect(const void *bytes, uint64_t size) {
@@ -24,7 +25,7 @@ hfta_status hfta_gzip_open(const void *bytes, uint64_t size, const char *path,
                            hfta_gzip **out, hfta_error *error) {
   *out = NULL;
   hfta_gzip *gzip = calloc(1, sizeof(*gzip));
-  // 16: a gzip header, not zlib's.
+  // Adding 16 selects a gzip header instead of zlib's own.
   if (!gzip || inflateInit2(&gzip->stream, 16 + MAX_WBITS) != Z_OK) {
     free(gzip);
     return hfta_fail(error, HFTA_UNSUPPORTED,
@@ -46,7 +47,8 @@ static void feed(hfta_gzip *gzip) {
   gzip->input -= piece;
 }
 
-/// After the end of a member: another one, or the end of the file.
+/// Called at the end of a member: begins another one, or finds the end of the
+/// file.
 static hfta_status next_member(hfta_gzip *gzip, hfta_error *error) {
   feed(gzip);
   gzip->ended = gzip->stream.avail_in == 0;

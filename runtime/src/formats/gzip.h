@@ -1,7 +1,8 @@
 //===- gzip.h - Unpacks gzip from memory ------------------------*- C -*-===//
 //
-// Private to the runtime. A stream of one or several members (RFC 1952), read
-// in pieces; the memory used doesn't depend on its size. One thread at a time.
+// Private to the runtime. Unpacks a stream of one or several members (RFC 1952)
+// piece by piece; the memory in use doesn't depend on its size. One thread at a
+// time.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_FORMATS_GZIP_H
@@ -13,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Deflate packs at most this many bytes into one (RFC 1951: a match of 258
+/// The most bytes that Deflate packs into one byte (RFC 1951: a match of 258
 /// bytes takes at least two bits).
 #define HFTA_GZIP_MAX_RATIO 1032u
 

@@ -12,12 +12,13 @@ static const char magic[] = "\x93NUMPY";
 
 enum {
   MAGIC_BYTES = 6,
-  MAX_HEADER_BYTES = 1 << 16, ///< far above anything of HFTA_MAX_RANK axes
-  ALIGNMENT = 64              ///< of the elements in the file
+  MAX_HEADER_BYTES = 1 << 16, ///< far more than HFTA_MAX_RANK axes need
+  ALIGNMENT = 64              ///< the alignment of the elements in the file
 };
 
-/// X(element type, descr without its byte order). The order of a one-byte type
-/// is "|"; ml_dtypes writes bfloat16 as two bytes without a type.
+/// Lists the types as X(element type, descr without its byte order). One-byte
+/// types have the order "|"; ml_dtypes writes bfloat16 as two bytes without a
+/// type.
 #define NPY_TYPES(X)                                                           \
   X(HFTA_BOOL, "b1")                                                           \
   X(HFTA_U8, "u1")                                                             \
@@ -73,7 +74,7 @@ static bool accept_word(cursor *c, const char *word) {
   return true;
 }
 
-/// A string without escapes, at most `capacity` - 1 characters.
+/// Reads a string without escapes, of at most `capacity` - 1 characters.
 static bool accept_string(cursor *c, char *out, size_t capacity) {
   skip_space(c);
   char quote = c->at < c->size ? c->text[c->at] : 0;
@@ -126,7 +127,7 @@ static hfta_status parse_extent(cursor *c, int64_t *out) {
       return bad_header(c, "an extent below 2^63");
   if (c->at == start)
     return bad_header(c, "an extent");
-  // Python 2 marked its long integers.
+  // Python 2 marked long integers with an L.
   if (c->at < c->size && c->text[c->at] == 'L')
     ++c->at;
   *out = value;
@@ -207,7 +208,7 @@ static hfta_status parse_dictionary(cursor *c, hfta_npy_header *out,
 // The file
 //===----------------------------------------------------------------------===//
 
-/// Finds the dictionary in the file, and so where the elements begin.
+/// Finds the dictionary in the file, and with it the beginning of the elements.
 static hfta_status find_dictionary(const unsigned char *bytes, size_t size,
                                    cursor *c, uint64_t *data_offset) {
   if (size < MAGIC_BYTES + 2 || memcmp(bytes, magic, MAGIC_BYTES) != 0)
@@ -242,7 +243,8 @@ static hfta_status find_dictionary(const unsigned char *bytes, size_t size,
   return HFTA_OK;
 }
 
-/// More than one axis longer than 1 makes the order matter.
+/// Whether row-major and column-major order differ: they do if more than one
+/// axis is longer than 1.
 static bool order_matters(const hfta_npy_header *header) {
   uint32_t long_axes = 0;
   for (uint32_t i = 0; i < header->rank; ++i) {
@@ -325,11 +327,12 @@ static const char *descr_of(hfta_element_type type) {
   return "";
 }
 
-/// Room for HFTA_MAX_RANK extents of 19 digits and all else: always below the
-/// 64 KiB of version 1.0.
+/// The size of the buffer for a header with HFTA_MAX_RANK extents of 19 digits
+/// and everything else; it is always less than the 64 KiB of version 1.0.
 enum { WRITTEN_HEADER_BYTES = 1024 };
 
-/// Fills `out` with all that comes before the elements; returns its length.
+/// Fills `out` with everything that comes before the elements; returns its
+/// length.
 static size_t make_header(const hfta_tensor_view *tensor,
                           char out[WRITTEN_HEADER_BYTES]) {
   const size_t start = MAGIC_BYTES + 4;

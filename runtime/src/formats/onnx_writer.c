@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Protobuf: a field is a varint tag (number << 3 | wire type) and its value;
-// wire type 0 is a varint, 2 a varint length and as many bytes. Encoding:
-// protobuf.dev/programming-guides/encoding.
+// In protobuf, a field is a varint tag (number << 3 | wire type) and its value.
+// Wire type 0 is a varint; 2 is a length as a varint, followed by that many
+// bytes. Encoding: protobuf.dev/programming-guides/encoding.
 enum {
   MODEL_GRAPH = 7 << 3 | 2,
   GRAPH_INITIALIZER = 5 << 3 | 2,
@@ -20,10 +20,10 @@ enum {
   TENSOR_NAME = 8 << 3 | 2,
   TENSOR_RAW_DATA = 9 << 3 | 2,
   MAX_VARINT_BYTES = 10,
-  PIECE = 1 << 20 ///< of a tensor that comes from a source
+  PIECE = 1 << 20 ///< bytes of a source's tensor that are read at once
 };
 
-/// TensorProto.DataType.
+/// Returns the number in TensorProto.DataType.
 static uint64_t data_type_of(hfta_element_type type) {
   switch (type) {
   case HFTA_F32:
@@ -52,12 +52,12 @@ static uint64_t data_type_of(hfta_element_type type) {
   return 0;
 }
 
-/// Counts bytes, and writes them too if there is an output: lengths come before
-/// contents in protobuf, so that everything is gone through twice.
+/// Counts bytes, and writes them too if there is an output. The writer runs
+/// twice, since in protobuf lengths come before contents.
 typedef struct byte_sink {
-  hfta_output *output; ///< NULL: count only
+  hfta_output *output; ///< NULL to count only
   const hfta_tensor_source *source;
-  char *piece; ///< PIECE bytes of a source's tensor
+  char *piece; ///< a buffer of PIECE bytes for a source's tensor
   uint64_t bytes;
   hfta_status status;
   hfta_error *error;
@@ -70,7 +70,7 @@ static void put(byte_sink *sink, const void *bytes, uint64_t size) {
     sink->status = hfta_output_write(sink->output, bytes, size, sink->error);
 }
 
-/// The bytes of tensor number `index`, as its source has them.
+/// Writes the bytes of tensor number `index`, which its source provides.
 static void put_from_source(byte_sink *sink, size_t index, uint64_t bytes) {
   if (!sink->output) {
     put(sink, NULL, bytes);

@@ -13,14 +13,14 @@
 
 struct hfta_safetensors {
   hfta_mapping mapping;
-  hfta_tensor_view *tensors; ///< in the order of their bytes
+  hfta_tensor_view *tensors; ///< in the order of their bytes in the file
   size_t tensor_count;
   const hfta_tensor_view **by_name; ///< sorted
   char **metadata;                  ///< key, value, key, value ...
-  size_t metadata_count;            ///< of pairs
+  size_t metadata_count;            ///< the number of pairs
 };
 
-/// State of one header's parse.
+/// The state of parsing one header.
 typedef struct parser {
   const char *path;
   hfta_error *error;
@@ -28,7 +28,7 @@ typedef struct parser {
   hfta_safetensors *file;
   size_t tensor_capacity;
   size_t metadata_capacity;
-  const unsigned char *data; ///< the tensors' bytes
+  const unsigned char *data; ///< the bytes of the tensors
   uint64_t data_bytes;
 } parser;
 
@@ -54,7 +54,7 @@ static hfta_status bad_tensor(const parser *p, const char *name,
                    name, reason);
 }
 
-/// The JSON is faulty, or it isn't what the format wants at this place.
+/// Fails because the JSON is faulty or isn't what the format requires here.
 static hfta_status bad_json(const parser *p, const char *expected) {
   return hfta_fail(p->error, HFTA_INVALID_INPUT,
                    "'%s' is no whole safetensors file: byte %zu of the header: "
@@ -80,7 +80,7 @@ static bool grow(void **array, size_t count, size_t *capacity, size_t size) {
   return true;
 }
 
-/// A copy of the reader's string; NULL if out of memory.
+/// Returns a copy of the reader's string; NULL if memory runs out.
 static char *copy_string(const hfta_json_reader *json) {
   char *copy = malloc(json->string_length + 1);
   if (copy)
@@ -146,7 +146,7 @@ static bool type_from_name(const char *name, hfta_element_type *out) {
   return false;
 }
 
-/// An array of at most `capacity` integers that aren't negative.
+/// Parses an array of at most `capacity` nonnegative integers.
 static hfta_status parse_integers(parser *p, int64_t *values, uint32_t capacity,
                                   uint32_t *count) {
   if (hfta_json_next(&p->json) != HFTA_JSON_BEGIN_ARRAY)
@@ -164,7 +164,7 @@ static hfta_status parse_integers(parser *p, int64_t *values, uint32_t capacity,
                                       : bad_json(p, "expected a whole number");
 }
 
-/// What the header says of one tensor.
+/// The header's description of one tensor.
 typedef struct description {
   bool has_type, has_shape, has_offsets;
   hfta_element_type type;
@@ -215,7 +215,7 @@ static hfta_status check_description(const parser *p, const char *name,
   return HFTA_OK;
 }
 
-/// Appends a tensor; takes `name` whether it succeeds or not.
+/// Appends a tensor; takes ownership of `name` even if it fails.
 static hfta_status add_tensor(parser *p, char *name, const description *d) {
   hfta_safetensors *file = p->file;
   void *array = file->tensors;
@@ -290,7 +290,7 @@ static int compare_places(const void *left, const void *right) {
   const hfta_tensor_view *a = left, *b = right;
   if (a->data != b->data)
     return a->data < b->data ? -1 : 1;
-  // An empty tensor comes before the one that begins at the same byte.
+  // An empty tensor precedes the tensor that begins at the same byte.
   if (a->bytes != b->bytes)
     return a->bytes < b->bytes ? -1 : 1;
   return strcmp(a->name, b->name);
@@ -301,7 +301,8 @@ static int compare_names(const void *left, const void *right) {
                 (*(const hfta_tensor_view *const *)right)->name);
 }
 
-/// Sorts the tensors; they must fill the file, one after another.
+/// Sorts the tensors by place and checks that they fill the file, one after
+/// another.
 static hfta_status check_places(parser *p) {
   hfta_safetensors *file = p->file;
   if (file->tensor_count > 0)
@@ -383,7 +384,7 @@ size_t hfta_safetensors_checksum_place(const char *header, size_t size,
              : 0;
 }
 
-/// Whether the file's bytes have the checksum whose digits stand at `place`.
+/// Whether the file's bytes have the checksum whose digits are at `place`.
 static bool has_checksum(const hfta_mapping *mapping, size_t place,
                          const char *digits) {
   static const char zeros[] = HFTA_SAFETENSORS_NO_CHECKSUM;

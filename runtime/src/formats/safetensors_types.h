@@ -1,4 +1,4 @@
-//===- safetensors_types.h - What stands in the header ----------*- C -*-===//
+//===- safetensors_types.h - Entries of the header ----------------*- C -*-===//
 //
 // Private to the safetensors reader and writer.
 //===----------------------------------------------------------------------===//
@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-/// X(element type, name in the file).
+/// Lists the types as X(element type, name in the file).
 #define HFTA_SAFETENSORS_TYPES(X)                                              \
   X(HFTA_BOOL, "BOOL")                                                         \
   X(HFTA_U8, "U8")                                                             \
@@ -24,12 +24,12 @@
   X(HFTA_F32, "F32")                                                           \
   X(HFTA_F64, "F64")
 
-/// What stands in the checksum's place while it is computed.
+/// The digits that take the checksum's place while it is computed.
 #define HFTA_SAFETENSORS_NO_CHECKSUM "0000000000000000"
 
-/// Where the digits of a checksum begin in a header's text, which the writer
-/// spells `"checksum":"<digits>"`; 0 if it doesn't hold them so. Within a
-/// string quotes would be escaped.
+/// Returns the position of a checksum's digits in a header's text, where the
+/// writer has put `"checksum":"<digits>"`; 0 if the text has no such entry.
+/// Inside a JSON string the quotes would be escaped, so nothing else can match.
 size_t hfta_safetensors_checksum_place(const char *header, size_t size,
                                        const char *digits);
 

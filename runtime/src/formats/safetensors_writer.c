@@ -14,8 +14,9 @@
 
 struct hfta_safetensors_writer {
   hfta_output *output;
-  uint64_t remaining; ///< bytes of tensors still to come
-  uint64_t sum_place; ///< offset of the checksum's digits; 0: there is none
+  uint64_t remaining; ///< the bytes of tensors still to come
+  uint64_t
+      sum_place; ///< the offset of the checksum's digits; 0 if there is none
   hfta_checksum sum;
 };
 
@@ -115,7 +116,7 @@ static hfta_status put_metadata(hfta_json_writer *json, const char *path,
   return status;
 }
 
-/// Adds the tensor's bytes to `*offset`.
+/// Writes a tensor's entry, and adds its bytes to `*offset`.
 static hfta_status put_tensor(hfta_json_writer *json, const char *path,
                               const hfta_tensor_view *tensor, uint64_t *offset,
                               hfta_error *error) {
@@ -142,7 +143,8 @@ static hfta_status put_tensor(hfta_json_writer *json, const char *path,
   return HFTA_OK;
 }
 
-/// Leaves the header's text in `json` and the size of what follows in `*bytes`.
+/// Makes the header's text in `json`, and puts the size of the data after it
+/// into `*bytes`.
 static hfta_status make_header(hfta_json_writer *json, const char *path,
                                const hfta_tensor_view *tensors,
                                size_t tensor_count,
@@ -198,7 +200,7 @@ static hfta_status write_header(hfta_safetensors_writer *writer,
   return status;
 }
 
-/// Whether the writer is to fill in a checksum.
+/// Whether the metadata asks for a checksum, which the writer fills in.
 static bool wants_checksum(const hfta_metadata *metadata, size_t count) {
   for (size_t i = 0; i < count; ++i)
     if (!metadata[i].value)

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-static const uint32_t polynomial = 0x82F63B78; // reflected
+static const uint32_t polynomial = 0x82F63B78; // bit-reflected
 
-/// What a byte does to a checksum `i` bytes further on.
+/// The effect of a byte on a checksum that is completed `i` bytes later.
 static uint32_t tables[8][256];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -26,9 +26,9 @@ static void make_tables(void) {
     }
 }
 
-/// Eight bytes at once, little-endian as the machine.
-/// Source: Kounavis and Berry, "A systematic approach to building high
-/// performance software-based CRC generators", 2005 ("slicing by 8").
+/// Takes eight bytes at once, little-endian like the machine. Source: Kounavis
+/// and Berry, "A systematic approach to building high performance
+/// software-based CRC generators", 2005 ("slicing by 8").
 uint32_t hfta_crc32c_by_table(const void *bytes, size_t size) {
   const unsigned char *at = bytes;
   uint32_t value = ~0u;

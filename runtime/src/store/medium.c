@@ -1,4 +1,4 @@
-//===- medium.c - Opens a medium and what lies around it ------------------===//
+//===- medium.c - Opens a medium and its layers ---------------------------===//
 
 #include "store/media.h"
 
@@ -16,7 +16,7 @@ static bool is_called(const char *layer, size_t length, const char *name) {
   return strlen(name) == length && memcmp(layer, name, length) == 0;
 }
 
-/// One layer, around what is there.
+/// Adds a layer around the medium.
 static hfta_status add_layer(const char *layer, hfta_medium **medium,
                              hfta_error *error) {
   size_t length = strcspn(layer, "=,");
@@ -36,7 +36,8 @@ static hfta_status add_layer(const char *layer, hfta_medium **medium,
   return status;
 }
 
-/// Whether a layer puts all into memory.
+/// Whether one of the layers is "memory": the medium is memory then, not a
+/// file.
 static bool is_in_memory(const char *layers) {
   for (const char *at = layers; *at; at += *at == ',') {
     size_t length = strcspn(at, ",");

@@ -15,8 +15,8 @@ typedef struct faulty_medium {
   hfta_medium base;
   hfta_medium *inner;
   fault kind;
-  unsigned long long number; // of the transfer that fails, from 1
-  atomic_ullong count;       // of transfers so far
+  unsigned long long number; // the transfer that fails, counted from 1
+  atomic_ullong count;       // the number of transfers so far
 } faulty_medium;
 
 static void faulty_close(hfta_medium *medium) {
@@ -24,7 +24,7 @@ static void faulty_close(hfta_medium *medium) {
   free(medium);
 }
 
-/// Whether it is now.
+/// Counts a transfer; returns whether it is the one that fails.
 static bool is_due(faulty_medium *self) {
   return atomic_fetch_add(&self->count, 1) + 1 == self->number;
 }
@@ -51,7 +51,8 @@ static hfta_status faulty_read(hfta_medium *medium, uint64_t offset, void *to,
   return status;
 }
 
-/// A bit that is flipped on its way to the medium is found when it comes back.
+/// Writes. A bit that is flipped on the way to the medium must be detected when
+/// the data is read back.
 static hfta_status faulty_write(hfta_medium *medium, uint64_t offset,
                                 const void *from, uint64_t bytes,
                                 hfta_error *error) {

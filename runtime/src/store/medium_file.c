@@ -1,8 +1,8 @@
 //===- medium_file.c - A file without a name ------------------------------===//
 //
-// What is read and written goes past the system's cache: under a limit of
-// memory the cache would only be in the way. The file has its full length from
-// the start, so that a full disk shows there and then.
+// Reads and writes bypass the system's page cache (O_DIRECT): under a memory
+// limit the cache would only take memory away. The file has its full length
+// from the start, so that a full disk is found out then and not later.
 //===----------------------------------------------------------------------===//
 
 #include "store/media.h"
@@ -21,7 +21,7 @@
 typedef struct file_medium {
   hfta_medium base;
   int descriptor;
-  atomic_bool is_buffered; // the file system can't go past its cache
+  atomic_bool is_buffered; // the file system can't bypass its cache
 } file_medium;
 
 //===----------------------------------------------------------------------===//
@@ -35,7 +35,7 @@ static void file_close(hfta_medium *medium) {
   free(self);
 }
 
-/// From here on by way of the system's cache.
+/// Switches to reads and writes through the page cache from here on.
 static void buffer(file_medium *self) {
   int flags = fcntl(self->descriptor, F_GETFL);
   if (flags >= 0)
@@ -53,7 +53,7 @@ static ssize_t move_once(const file_medium *self, bool is_write,
   return done;
 }
 
-/// Leaves nothing in the system's cache.
+/// Writes the bytes back and drops them from the page cache.
 static int clean(const file_medium *self, bool is_write, uint64_t offset,
                  uint64_t bytes) {
   int code = 0;
@@ -63,7 +63,7 @@ static int clean(const file_medium *self, bool is_write, uint64_t offset,
                                SYNC_FILE_RANGE_WAIT_AFTER);
   posix_fadvise(self->descriptor, (off_t)offset, (off_t)bytes,
                 POSIX_FADV_DONTNEED);
-  // A file system that can't do it has its own way.
+  // A file system that doesn't support these calls writes back on its own.
   return code != 0 && errno != EINVAL && errno != ENOSYS ? code : 0;
 }
 
@@ -117,12 +117,12 @@ static const hfta_medium_functions functions = {.kind = "file",
 // Opening
 //===----------------------------------------------------------------------===//
 
-/// Numbers of the file systems that are memory.
+/// The type numbers of file systems that keep files in memory.
 enum { TMPFS = 0x01021994, RAMFS = (int)0x858458f6 };
 
 static hfta_status fail_folder(const char *folder, const char *what,
                                hfta_error *error) {
-  // So much of a long name that the reason isn't cut off.
+  // Cuts off a long name, so that the reason still fits into the message.
   return hfta_fail(error, HFTA_CANNOT_WRITE, "cannot %s in '%.384s': %s", what,
                    folder, strerror(errno));
 }
@@ -140,7 +140,8 @@ static hfta_status check_folder(const char *folder, hfta_error *error) {
   return HFTA_OK;
 }
 
-/// Where a file can't be made without a name, it is taken away at once.
+/// Makes a temporary file and unlinks it at once, where the file system can't
+/// make a file without a name.
 static int make_named(const char *folder) {
   char path[4096];
   int length = snprintf(path, sizeof(path), "%s/.hfta-spill-XXXXXX", folder);
@@ -161,7 +162,7 @@ static int make(const char *folder) {
   return is_unknown ? make_named(folder) : descriptor;
 }
 
-/// Writes every byte, where the file system can't promise room.
+/// Writes every byte, to reserve space on a file system without fallocate.
 static int fill(const file_medium *self, uint64_t bytes) {
   enum { PIECE = 1 << 20 };
   char *zeros = hfta_pages_map(PIECE, 1);
@@ -178,23 +179,24 @@ static int fill(const file_medium *self, uint64_t bytes) {
   return code;
 }
 
-/// A library's host may not ignore the signal that a file too long for its
-/// limit sends.
+/// Whether the file stays within the process' limit of file sizes. Writing past
+/// it sends SIGXFSZ, which the host program of a library may not ignore.
 static bool is_within_limit(uint64_t bytes) {
   struct rlimit limit;
   return getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
          limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
 }
 
-/// Whether there is room as far as one can see: a disk isn't filled first, for
-/// others to run out of it too.
+/// Whether the file system reports enough free space. This is checked first, so
+/// that the disk isn't filled, which would leave other programs without space
+/// too.
 static bool has_room(const file_medium *self, uint64_t bytes) {
   struct statfs system;
   return fstatfs(self->descriptor, &system) != 0 || system.f_bsize <= 0 ||
          bytes / (uint64_t)system.f_bsize <= (uint64_t)system.f_bavail;
 }
 
-/// Room for all bytes.
+/// Reserves space for all bytes.
 static int reserve(const file_medium *self, uint64_t bytes) {
   int code;
   if (!is_within_limit(bytes) || !has_room(self, bytes)) {

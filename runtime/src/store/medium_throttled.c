@@ -1,6 +1,7 @@
-//===- medium_throttled.c - A medium that takes its time ------------------===//
+//===- medium_throttled.c - A medium with a limited rate ------------------===//
 //
-// To measure schedules as on a slower disk, which is the same on all machines.
+// It serves to measure schedules as on a slower disk whose speed is equal on
+// all machines.
 //===----------------------------------------------------------------------===//
 
 #include "hfta/pool.h"
@@ -12,18 +13,18 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/// One thing at a time goes through.
+/// A channel, through which one transfer passes at a time.
 typedef struct channel {
   double rate; // bytes a second
-  double free; // from when on it has nothing to do, in seconds of hfta_now
+  double free; // when its last transfer ends, in seconds of hfta_now
 } channel;
 
 typedef struct throttled_medium {
   hfta_medium base;
   hfta_medium *inner;
-  pthread_mutex_t mutex; // of the channels
+  pthread_mutex_t mutex; // protects the channels
   channel channels[2];
-  channel *in, *out; // the same one where both ways share it
+  channel *in, *out; // both point to one channel if reads and writes share it
 } throttled_medium;
 
 static void throttled_close(hfta_medium *medium) {
@@ -33,7 +34,7 @@ static void throttled_close(hfta_medium *medium) {
   free(self);
 }
 
-/// When so many bytes will have gone through.
+/// Reserves the channel for a transfer; returns the time at which it ends.
 static double book(throttled_medium *self, channel *through, uint64_t bytes) {
   double now = hfta_now();
   pthread_mutex_lock(&self->mutex);
@@ -81,7 +82,7 @@ static const hfta_medium_functions functions = {.kind = "throttled",
                                                 .write = throttled_write,
                                                 .note = throttled_note};
 
-/// Where the number ends; NULL if it is none.
+/// Reads a positive number; returns its end in the text, NULL if there is none.
 static const char *read_rate(const char *text, double *out) {
   char *end;
   *out = strtod(text, &end);

@@ -12,8 +12,8 @@
 
 enum {
   PIECE = HFTA_STORE_PIECE_BYTES,
-  TRANSFER = 4 << 20, ///< most bytes that a thread moves at once
-  THREADS = 2         ///< where nobody says how many
+  TRANSFER = 4 << 20, ///< the most bytes that a thread moves at once
+  THREADS = 2         ///< if the options don't say how many
 };
 
 typedef struct piece {
@@ -21,14 +21,15 @@ typedef struct piece {
   bool is_written;
 } piece;
 
-/// Neighbouring extents that are moved. On the stack of who waits for that.
+/// A transfer of neighbouring extents. It lies on the stack of the thread that
+/// waits for it.
 typedef struct request {
   struct request *next;
   bool is_write;
-  uint64_t at, end; ///< pieces that nobody has begun with
-  char *memory;     ///< of piece `at`
-  uint64_t most;    ///< bytes that a thread takes at once
-  uint32_t active;  ///< threads that work for it
+  uint64_t at, end; ///< the pieces that no thread has begun with
+  char *memory;     ///< the memory of piece `at`
+  uint64_t most;    ///< the most bytes that a thread takes at once
+  uint32_t active;  ///< the number of threads that work for it
   hfta_status status;
   hfta_error error;
   pthread_cond_t done;
@@ -37,16 +38,17 @@ typedef struct request {
 struct hfta_store {
   hfta_medium *medium;
   uint64_t extent_count;
-  uint64_t *begins; ///< of each extent in the medium, and past the last
-  uint64_t *firsts; ///< piece of each extent, and past the last
+  uint64_t
+      *begins; ///< offset of each extent in the medium, and the end of the last
+  uint64_t *firsts; ///< the first piece of each extent, and the end of the last
   piece *pieces;
 
-  pthread_mutex_t copying; ///< of `buffer`
-  char *buffer;            ///< a piece that is read or written in part
+  pthread_mutex_t copying; ///< protects `buffer`
+  char *buffer;            ///< for a piece that is read or written in part
 
-  pthread_mutex_t mutex; ///< of all that follows
-  pthread_cond_t wakes;  ///< threads without work
-  request *requests;     ///< with pieces that nobody has begun with
+  pthread_mutex_t mutex; ///< protects all members below
+  pthread_cond_t wakes;  ///< wakes threads without work
+  request *requests;     ///< those with pieces that no thread has begun with
   hfta_store_traffic traffic;
   bool stopping;
   int thread_count;
@@ -57,7 +59,7 @@ struct hfta_store {
 // Pieces
 //===----------------------------------------------------------------------===//
 
-/// The extent of a piece.
+/// Finds the extent of a piece by binary search.
 static uint64_t find_extent(const hfta_store *self, uint64_t number) {
   uint64_t low = 0, high = self->extent_count;
   while (high - low > 1) {
@@ -70,8 +72,8 @@ static uint64_t find_extent(const hfta_store *self, uint64_t number) {
   return low;
 }
 
-/// Where a piece of the extent begins in the medium; of one past the last,
-/// where the extent ends.
+/// Returns the offset in the medium at which a piece of the extent begins; for
+/// the number past the last piece, the end of the extent.
 static uint64_t begin_of(const hfta_store *self, uint64_t extent,
                          uint64_t number) {
   uint64_t begin =
@@ -80,14 +82,15 @@ static uint64_t begin_of(const hfta_store *self, uint64_t extent,
   return begin < end ? begin : end;
 }
 
-/// Some neighbouring pieces, which lie so in memory too.
+/// Neighbouring pieces, which are contiguous in memory too.
 typedef struct run {
   uint64_t first, count;
   uint64_t offset, bytes; ///< in the medium
   char *memory;
 } run;
 
-/// Calls the function for each piece of a run, with its bytes, until it fails.
+/// Calls the function for each piece of a run, with the piece's bytes, until it
+/// fails.
 static hfta_status for_pieces(hfta_store *self, const run *of,
                               hfta_status (*function)(piece *, const char *,
                                                       uint64_t, hfta_error *),
@@ -125,7 +128,8 @@ static hfta_status verify(piece *own, const char *memory, uint64_t bytes,
                    own->checksum, found);
 }
 
-/// All of the run's pieces are alike: written before, or never.
+/// Reads a run whose pieces have either all been written before or all never;
+/// pieces that were never written read as zeros.
 static hfta_status read_run(hfta_store *self, const run *of,
                             hfta_error *error) {
   if (!self->pieces[of->first].is_written) {
@@ -148,8 +152,9 @@ static hfta_status write_run(hfta_store *self, const run *of,
 // Threads
 //===----------------------------------------------------------------------===//
 
-/// Holding the mutex: what a thread takes of a request. Of pieces that are
-/// read, those that are alike.
+/// Takes the part of a request that one thread does next. When reading, it ends
+/// before a piece that was written if the first one wasn't, or the other way
+/// round. The caller holds the mutex.
 static run take_run(const hfta_store *self, request *of) {
   uint64_t extent = find_extent(self, of->at), next = of->at;
   run own = {of->at, 0, begin_of(self, extent, of->at), 0, of->memory};
@@ -169,7 +174,9 @@ static run take_run(const hfta_store *self, request *of) {
   return own;
 }
 
-/// Holding the mutex, which is free meanwhile. Requests take turns.
+/// Does one part of the first request, which then goes to the end of the list,
+/// so that requests take turns. The caller holds the mutex, which is released
+/// meanwhile.
 static void work(hfta_store *self) {
   request *own = self->requests;
   run part = take_run(self, own);
@@ -212,14 +219,15 @@ static void *thread_main(void *argument) {
   return NULL;
 }
 
-/// As many bytes at once as keep all threads busy, up to a limit.
+/// Returns how many bytes a thread moves at once: as many as keep all threads
+/// busy, up to a limit.
 static uint64_t share_of(const hfta_store *self, uint64_t bytes) {
   uint64_t threads = (uint64_t)self->thread_count;
   uint64_t share = (bytes + threads - 1) / threads;
   return share < TRANSFER ? share : TRANSFER;
 }
 
-/// Pieces from `first` on, of so many bytes.
+/// Moves the pieces from `first` up to `end`, `bytes` bytes in all.
 static hfta_status move_pieces(hfta_store *self, bool is_write, uint64_t first,
                                uint64_t end, void *memory, uint64_t bytes,
                                hfta_error *error) {
@@ -268,7 +276,8 @@ hfta_status hfta_store_write(hfta_store *self, uint64_t first, uint64_t count,
 // Parts of extents
 //===----------------------------------------------------------------------===//
 
-/// Of a piece by way of the buffer, which is read unless all of it is written.
+/// Moves part of a piece through the buffer, into which the piece is read first
+/// unless all of it is overwritten.
 static hfta_status move_part(hfta_store *self, bool is_write, uint64_t number,
                              uint64_t size, uint64_t offset, char *memory,
                              uint64_t bytes, hfta_error *error) {

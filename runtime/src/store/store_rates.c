@@ -1,4 +1,4 @@
-//===- store_rates.c - How fast a store is --------------------------------===//
+//===- store_rates.c - Measures how fast a store is -----------------------===//
 
 #include "store/store_rates.h"
 #include "hfta/program.h"
@@ -8,10 +8,10 @@
 #include <pthread.h>
 #include <string.h>
 
-/// Each measurement is the best of so many, of this many bytes at most.
+/// Each measurement is the best of ROUNDS, with at most MOST_BYTES bytes.
 enum { ROUNDS = 2, MOST_BYTES = 32 << 20 };
 
-/// Extents that are read or written at once.
+/// Extents that are read or written in one call.
 typedef struct transfer {
   hfta_store *store;
   bool is_write;
@@ -31,7 +31,7 @@ static void *move(void *argument) {
   return NULL;
 }
 
-/// As many extents from `first` on as so many bytes hold.
+/// Takes extents from `first` on, as many as fit into `bytes` bytes.
 static transfer take(hfta_store *store, uint64_t first, void *memory,
                      uint64_t bytes) {
   transfer self = {.store = store, .first = first, .memory = memory};
@@ -52,7 +52,8 @@ static hfta_status fail(const transfer *of, hfta_error *error) {
              : hfta_fail(error, of->status, "%s", of->error.message);
 }
 
-/// The least seconds of a transfer, or of two at once.
+/// Returns the least time, in seconds, of a transfer or of two at the same
+/// time.
 static hfta_status time_transfers(transfer *one, transfer *other, double *out,
                                   hfta_error *error) {
   hfta_status status = HFTA_OK;
@@ -77,14 +78,14 @@ static hfta_status time_transfers(transfer *one, transfer *other, double *out,
   return status;
 }
 
-/// Of what is read and written at once: nearer to the sum of both than to the
-/// longer one.
+/// Whether a read and a write at the same time share the bandwidth: their time
+/// together is nearer to the sum of both times than to the longer one.
 static bool is_sum(double both, double one, double other) {
   double longer = one > other ? one : other;
   return both > (longer + one + other) / 2;
 }
 
-/// What a small transfer takes beside the time of its bytes.
+/// Measures the fixed time of a small transfer, beyond the time of its bytes.
 static hfta_status measure_transfer(transfer *from, hfta_store_rates *out,
                                     hfta_error *error) {
   transfer small = *from;
@@ -111,7 +112,8 @@ hfta_status hfta_store_measure(hfta_store *store, void *buffer, uint64_t bytes,
   transfer second = {.count = 0};
   if (first.bytes <= half)
     second = take(store, first.count, (char *)buffer + half, half);
-  // What was never written reads as zeros, in no time.
+  // Extents that were never written read as zeros and take no time. So each is
+  // read and written back first.
   hfta_status status = HFTA_OK;
   for (int is_write = 0; is_write < 2 && status == HFTA_OK; ++is_write) {
     first.is_write = second.is_write = is_write == 1;

@@ -1,4 +1,4 @@
-//===- clock.c - The time that passes -------------------------------------===//
+//===- clock.c - A monotonic clock ----------------------------------------===//
 
 #include "system/clock.h"
 

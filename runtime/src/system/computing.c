@@ -9,7 +9,8 @@
 static _Atomic int computing, waiting;
 
 static struct {
-  pthread_mutex_t mutex; // of all that follows, and held in the call
+  pthread_mutex_t
+      mutex; // protects the members below; held while `ended` is called
   void (*ended)(void *argument);
   void *argument;
 } the_listener = {.mutex = PTHREAD_MUTEX_INITIALIZER};

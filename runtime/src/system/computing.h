@@ -1,10 +1,8 @@
 //===- computing.h - Whether the process computes ---------------*- C -*-===//
 //
-// What looks after something now and then takes time from the threads that
-// compute, so it looks rarely while they do, and at once when they no longer
-// do.
-//
-// Threads: any may call anything here.
+// Background work that polls something takes time from the threads that
+// compute. So it polls rarely while they compute, and at once when they no
+// longer do.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_SYSTEM_COMPUTING_H
@@ -12,22 +10,22 @@
 
 #include <stdbool.h>
 
-/// From here to the end a thread computes. Several threads may, each with its
-/// own begin and end.
+/// Mark the time in which a thread computes. Several threads may compute, each
+/// with a begin and an end of its own.
 void hfta_computing_begin(void);
 void hfta_computing_end(void);
 
-/// From here to the end a thread waits for what another one is to bring.
+/// Mark the time in which a thread waits for another thread's result.
 void hfta_waiting_begin(void);
 void hfta_waiting_end(void);
 
-/// Whether any thread computes, and none waits.
+/// Whether any thread computes and none waits.
 bool hfta_is_computing(void);
 
-/// `ended` is called by each thread that begins to wait, and by the last that
-/// ends computing, from now on; NULL: nothing is. After this returns what was
-/// to be called before isn't called any more. There is one such function in a
-/// process.
+/// Sets the function that each thread calls when it begins to wait, and that
+/// the last computing thread calls when it ends; NULL for none. When this
+/// returns, the previous function isn't called any more. A process has one such
+/// function.
 void hfta_computing_listen(void (*ended)(void *argument), void *argument);
 
 #endif // HFTA_SRC_SYSTEM_COMPUTING_H

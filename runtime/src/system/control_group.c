@@ -1,4 +1,4 @@
-//===- control_group.c - What a control group allows ----------------------===//
+//===- control_group.c - The limits of control groups ---------------------===//
 
 #include "system/control_group.h"
 #include "system/path.h"
@@ -36,14 +36,14 @@ static bool has_controller(const char *list, const char *controller) {
   return false;
 }
 
-/// A search for the groups with a controller.
+/// A visit to all groups that have a controller.
 typedef struct search {
   hfta_group_visitor visit;
   void *argument;
   const char *root;
 } search;
 
-/// Visits a group and those above it, in the tree that lies in root/folder.
+/// Visits a group and all groups above it, in the tree mounted at root/folder.
 static void visit_up_from(const search *self, const char *folder,
                           const char *name, bool is_version_1) {
   hfta_path group;
@@ -70,7 +70,7 @@ void hfta_visit_groups(const hfta_group_files *files, const char *controller,
   hfta_status status = hfta_path_format(&version_1, NULL, "/%s", controller);
   char line[4096];
   while (status == HFTA_OK && fgets(line, sizeof(line), file)) {
-    // number:controllers:path
+    // The format is number:controllers:path.
     line[strcspn(line, "\n")] = '\0';
     char *controllers = strchr(line, ':');
     char *name = controllers ? strchr(controllers + 1, ':') : NULL;
@@ -82,7 +82,7 @@ void hfta_visit_groups(const hfta_group_files *files, const char *controller,
       visit_up_from(&self, version_1.text, name, true);
     } else if (strcmp(line, "0") == 0) {
       visit_up_from(&self, "", name, false);
-      // Where version 2 stands beside version 1.
+      // This is the mount point of version 2 where version 1 is in use too.
       visit_up_from(&self, "/unified", name, false);
     }
   }

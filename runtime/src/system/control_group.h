@@ -1,7 +1,8 @@
-//===- control_group.h - What a control group allows ------------*- C -*-===//
+//===- control_group.h - The limits of control groups -------------*- C -*-===//
 //
-// Control groups (a container's, a batch job's) limit what a process may use:
-// Linux' cgroups(7), both versions.
+// Control groups (of a container or a batch job) limit the processors and
+// memory that a process may use. See Linux' cgroups(7); both versions are
+// supported.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_SYSTEM_CONTROL_GROUP_H
@@ -10,27 +11,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// Where the system tells of groups.
+/// The files in which the system describes control groups.
 typedef struct hfta_group_files {
-  const char *groups; ///< which groups the process is in: /proc/self/cgroup
-  const char *root;   ///< where their trees are mounted: /sys/fs/cgroup
+  const char *groups; ///< lists the groups of the process: /proc/self/cgroup
+  const char *root;   ///< the mount point of their trees: /sys/fs/cgroup
 } hfta_group_files;
 
 extern const hfta_group_files hfta_system_groups;
 
-/// Gets the folder of a group, and whether it is of the first version.
+/// Called with the folder of a group, and whether it is of version 1.
 typedef void (*hfta_group_visitor)(void *argument, const char *folder,
                                    bool is_version_1);
 
-/// Calls `visit` for the process' groups with a controller ("memory", "cpu")
-/// and for all groups above them. Folders that aren't there are visited too: a
-/// container may see its own group as the root and be told a path that it
-/// doesn't see.
+/// Calls `visit` for the groups of the process that have a controller
+/// ("memory", "cpu"), and for all groups above them. Folders that don't exist
+/// are visited too: a container may see its own group as the root and yet be
+/// given a path outside it.
 void hfta_visit_groups(const hfta_group_files *files, const char *controller,
                        hfta_group_visitor visit, void *argument);
 
-/// Reads up to `most` whole numbers at the beginning of folder/name; how many
-/// there are, 0 also where the file is not.
+/// Reads up to `most` whole numbers at the beginning of folder/name. Returns
+/// how many were read; 0 also if there is no such file.
 int hfta_read_group_file(const char *folder, const char *name, int64_t *out,
                          int most);
 

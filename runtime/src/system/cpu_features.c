@@ -1,8 +1,8 @@
-//===- cpu_features.c - What the processor can do -------------------------===//
+//===- cpu_features.c - The processor's instruction sets ------------------===//
 //
-// CPUID is asked, not /proc/cpuinfo, which may be hidden or cut off. Bits are
-// those of Intel's Software Developer's Manual, volume 2, CPUID; AMD's are the
-// same.
+// Asks CPUID and not /proc/cpuinfo, which may be hidden or cut off. The bits
+// are those of Intel's Software Developer's Manual, volume 2, CPUID; AMD's
+// processors use the same ones.
 //===----------------------------------------------------------------------===//
 
 #include "system/cpu_features.h"
@@ -14,8 +14,8 @@
 #include <cpuid.h>
 #endif
 
-/// Bits of XCR0: registers that the operating system must keep for a thread
-/// that doesn't run, or code that uses them faults.
+/// Bits of XCR0: the registers that the operating system saves when it switches
+/// threads. Code that uses registers without their bits faults.
 enum {
   AVX = 1 << 1 | 1 << 2,
   AVX512 = AVX | 1 << 5 | 1 << 6 | 1 << 7,
@@ -26,7 +26,7 @@ typedef struct feature {
   const char *name;
   enum hfta_cpuid_register where;
   uint32_t bit;
-  uint64_t saved; ///< bits of XCR0 that it needs
+  uint64_t saved; ///< the bits of XCR0 that it needs
 } feature;
 
 static const feature features[] = {
@@ -77,7 +77,7 @@ hfta_cpu_answers hfta_ask_cpu(void) {
     to[HFTA_CPUID_7_EBX] = b;
     to[HFTA_CPUID_7_ECX] = c;
     to[HFTA_CPUID_7_EDX] = d;
-    // `a` is the last subleaf.
+    // `a` is the number of the last subleaf.
     if (a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d))
       to[HFTA_CPUID_7_1_EAX] = a;
   }

@@ -1,4 +1,4 @@
-//===- cpu_features.h - What the processor can do ---------------*- C -*-===//
+//===- cpu_features.h - The processor's instruction sets ----------*- C -*-===//
 
 #ifndef HFTA_SRC_SYSTEM_CPU_FEATURES_H
 #define HFTA_SRC_SYSTEM_CPU_FEATURES_H
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Registers in which the instruction CPUID answers.
+/// The registers in which the CPUID instruction returns its answers.
 enum hfta_cpuid_register {
   HFTA_CPUID_1_ECX,
   HFTA_CPUID_7_EBX, ///< leaf 7, subleaf 0
@@ -18,18 +18,18 @@ enum hfta_cpuid_register {
   HFTA_CPUID_COUNT
 };
 
-/// What a processor and its operating system say.
+/// The answers of a processor and its operating system.
 typedef struct hfta_cpu_answers {
   uint32_t registers[HFTA_CPUID_COUNT]; ///< 0 where there is no such leaf
-  uint64_t saved; ///< XCR0: registers that the system keeps for each thread
+  uint64_t saved; ///< XCR0: the registers that the system saves for each thread
 } hfta_cpu_answers;
 
-/// Asks this processor. All 0 if it isn't an x86-64 one.
+/// Asks this processor. Returns zeros if it isn't an x86-64 processor.
 hfta_cpu_answers hfta_ask_cpu(void);
 
-/// Writes those of the comma-separated features, named as in /proc/cpuinfo,
-/// that are missing to `out`, separated by ", "; whether there are any. A
-/// feature that isn't known is missing.
+/// Finds the features of a comma-separated list, named as in /proc/cpuinfo,
+/// that are missing, and writes them to `out`, separated by ", ". Returns
+/// whether there are any. An unknown feature counts as missing.
 bool hfta_find_missing_features(const hfta_cpu_answers *answers,
                                 const char *features, char *out, size_t size);
 

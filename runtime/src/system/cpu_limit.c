@@ -4,7 +4,8 @@
 
 #include <sched.h>
 
-/// Of a group: in each period it may use the processors for a quota of time.
+/// Visits one group, which may use the processors for a quota of time in each
+/// period: the limit is quota / period, rounded up.
 static void visit(void *argument, const char *folder, bool is_version_1) {
   int64_t *least = argument, values[2];
   bool is_limited =
@@ -12,7 +13,7 @@ static void visit(void *argument, const char *folder, bool is_version_1) {
           ? hfta_read_group_file(folder, "cpu.cfs_quota_us", &values[0], 1) &&
                 hfta_read_group_file(folder, "cpu.cfs_period_us", &values[1], 1)
           : hfta_read_group_file(folder, "cpu.max", values, 2) == 2;
-  // Version 1 writes -1 for no limit, version 2 a word.
+  // Without a limit, version 1 has the quota -1, version 2 the word "max".
   if (!is_limited || values[0] <= 0 || values[1] <= 0)
     return;
   int64_t count = (values[0] - 1) / values[1] + 1;
@@ -27,7 +28,8 @@ int64_t hfta_group_cpu_limit(const hfta_group_files *files) {
 }
 
 int64_t hfta_cpu_limit(void) {
-  // Room for 16 384 processors: the call fails where they don't fit.
+  // There is room for 16 384 processors; the call fails if the machine has
+  // more.
   cpu_set_t sets[16];
   int64_t count = 1;
   if (sched_getaffinity(0, sizeof(sets), sets) == 0)

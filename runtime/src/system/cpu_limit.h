@@ -5,12 +5,12 @@
 
 #include "system/control_group.h"
 
-/// Processors that the process may run on, fewer where a control group grants
-/// it less time than theirs. At least 1.
+/// Returns the number of processors that the process may run on, or fewer if a
+/// control group grants it less time. At least 1.
 int64_t hfta_cpu_limit(void);
 
-/// The processors whose time control groups grant, a started one counted.
-/// INT64_MAX: no limit.
+/// Returns the number of processors whose time control groups grant, rounded
+/// up; INT64_MAX without a limit.
 int64_t hfta_group_cpu_limit(const hfta_group_files *files);
 
 #endif // HFTA_SRC_SYSTEM_CPU_LIMIT_H

@@ -6,7 +6,8 @@
 #include <signal.h>
 #include <stddef.h>
 
-/// Where the thread's guarded read goes on after a fault; NULL: nowhere.
+/// The place at which the thread's guarded read returns after a fault; NULL if
+/// the thread has no guarded read.
 static _Thread_local sigjmp_buf *volatile guard;
 
 static struct sigaction before;
@@ -15,7 +16,8 @@ static void handle(int number, siginfo_t *info, void *context) {
   (void)context;
   if (guard && info->si_code > 0)
     siglongjmp(*guard, 1);
-  // The faulting instruction runs again; what somebody sent is sent again.
+  // With the previous handler in place, the faulting instruction runs again and
+  // faults again; a signal that another process sent is raised again.
   sigaction(number, &before, NULL);
   if (info->si_code <= 0)
     raise(number);
@@ -23,7 +25,9 @@ static void handle(int number, siginfo_t *info, void *context) {
 
 void hfta_fault_install(void) {
   struct sigaction action = {.sa_sigaction = handle,
-                             // No mask has to be restored after a jump.
+                             // With SA_NODEFER the signal isn't blocked in the
+                             // handler, so that the jump out of it doesn't have
+                             // to restore a mask.
                              .sa_flags = SA_SIGINFO | SA_NODEFER};
   sigaction(SIGBUS, &action, &before);
 }

@@ -49,7 +49,7 @@ static hfta_status map_descriptor(int descriptor, const char *path,
 hfta_status hfta_mapping_open(const char *path, hfta_mapping *out,
                               hfta_error *error) {
   *out = (hfta_mapping){0};
-  // O_NONBLOCK: opening a pipe without a writer would wait for one.
+  // Without O_NONBLOCK, opening a pipe would wait for a writer.
   int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0)
     return hfta_fail(error, HFTA_INVALID_INPUT, "cannot open '%s': %s", path,
@@ -104,7 +104,7 @@ hfta_status hfta_watch_check(const hfta_watch *watch, const char *path,
   return HFTA_OK;
 }
 
-/// A read with what it gives.
+/// A call of a read function, with its result.
 typedef struct guarded_read {
   hfta_status (*read)(void *argument);
   void *argument;
@@ -119,8 +119,10 @@ static void run_guarded(void *argument) {
 hfta_status hfta_watch_read(const hfta_watch *watch, const char *path,
                             hfta_status (*read)(void *argument), void *argument,
                             hfta_error *error) {
-  // Before: without the handler of SIGBUS nothing else would tell. After: what
-  // was read, or what is wrong with it, must be of the file that was opened.
+  // The check before the read is needed as, without the handler of SIGBUS,
+  // nothing else would report a file that is cut off already. The check after
+  // it ensures that the data, or the error, is that of the file that was
+  // opened.
   hfta_status status = hfta_watch_check(watch, path, error);
   if (status != HFTA_OK)
     return status;
@@ -147,9 +149,9 @@ void hfta_watch_close(hfta_watch *watch) {
 
 struct hfta_output {
   int descriptor;
-  char *path;      ///< as given
-  char *target;    ///< with links resolved
-  char *temporary; ///< NULL when the target is written directly
+  char *path;      ///< the path as given
+  char *target;    ///< the path with links resolved
+  char *temporary; ///< NULL if the target is written to directly
   size_t used;
   unsigned char buffer[BUFFER_BYTES];
 };
@@ -164,7 +166,8 @@ static hfta_status out_of_memory(const char *path, hfta_error *error) {
                    path);
 }
 
-/// Creates a file beside the target under a name that nothing else has.
+/// Creates a temporary file next to the target, under a name that no other file
+/// has.
 static hfta_status open_temporary(hfta_output *output, hfta_error *error) {
   size_t size = strlen(output->target) + 64;
   output->temporary = malloc(size);
@@ -275,7 +278,7 @@ static hfta_status sync_and_rename(hfta_output *output, hfta_error *error) {
   hfta_status status = flush(output, error);
   if (status != HFTA_OK)
     return status;
-  // EINVAL: the file system has nothing to sync.
+  // EINVAL means that the file system doesn't support syncing.
   if (output->temporary && fsync(output->descriptor) != 0 && errno != EINVAL)
     return cannot_write(output->path, error);
   int descriptor = output->descriptor;

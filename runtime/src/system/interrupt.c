@@ -11,22 +11,22 @@
 static const int numbers[HFTA_INTERRUPT_SIGNALS] = {SIGINT, SIGTERM, SIGHUP,
                                                     SIGUSR1, SIGPIPE};
 
-/// Whether the thread waits for a signal, if it isn't ignored.
+/// Whether the waiting thread handles a signal, unless the signal is ignored.
 static bool is_watched(const hfta_interrupt *interrupt, int number) {
   return number != SIGPIPE && (number == SIGUSR1) == interrupt->among_ranks;
 }
 
-/// What handle_pipe sets: handlers have no argument.
+/// The object for handle_pipe, as signal handlers have no argument.
 static _Atomic(hfta_interrupt *) current;
 
-/// True for the first signal alone.
+/// Records a signal; returns true only for the first one.
 static bool note_first(hfta_interrupt *interrupt, int number) {
   int none = 0;
   return atomic_compare_exchange_strong(&interrupt->signal, &none, number);
 }
 
-/// The kernel sends SIGPIPE to the thread that writes, where the waiting thread
-/// can't take it. The write fails all the same.
+/// The kernel sends SIGPIPE to the thread that writes, so that the waiting
+/// thread can't receive it. The write fails in any case.
 static void handle_pipe(int number) {
   hfta_interrupt *interrupt = atomic_load(&current);
   if (interrupt)
@@ -43,7 +43,7 @@ static void *wait_main(void *argument) {
       return NULL;
     bool is_first = note_first(interrupt, number);
     if (interrupt->among_ranks)
-      continue; // all get it, or learn of it
+      continue; // every rank gets the signal or learns of it from the others
     if (is_first)
       fprintf(stderr,
               "\n%s: stopping after this step; once more to quit at once\n",
@@ -54,8 +54,8 @@ static void *wait_main(void *argument) {
   return NULL;
 }
 
-/// Notes what a signal did before, and whether a thread is to wait for it.
-/// sigwait takes ignored signals too.
+/// Records a signal's previous action, and whether the thread waits for it.
+/// (sigwait would receive ignored signals too.)
 static void look_at(hfta_interrupt *interrupt, int index) {
   struct sigaction *before = &interrupt->before[index];
   sigaction(numbers[index], NULL, before);
@@ -67,8 +67,9 @@ static void look_at(hfta_interrupt *interrupt, int index) {
     sigaddset(&interrupt->watched, numbers[index]);
 }
 
-/// An ignored signal would never arrive. Scripts ignore SIGINT for what they
-/// start in the background, but it may be sent on purpose.
+/// Gives a signal that the thread waits for its default action, as an ignored
+/// signal would never arrive. Scripts ignore SIGINT for programs in the
+/// background, but it may still be sent on purpose.
 static void set_action(hfta_interrupt *interrupt, int index) {
   struct sigaction action = {
       .sa_handler = numbers[index] == SIGPIPE ? handle_pipe : SIG_DFL};
@@ -108,7 +109,8 @@ void hfta_interrupt_begin(hfta_interrupt *interrupt, const char *binary,
 void hfta_interrupt_end(hfta_interrupt *interrupt) {
   if (!interrupt->started)
     return;
-  // pthread_cancel would load libgcc_s at run time.
+  // A signal wakes the thread, as pthread_cancel would load libgcc_s at run
+  // time.
   atomic_store(&interrupt->ending, true);
   pthread_kill(interrupt->thread, interrupt->among_ranks ? SIGUSR1 : SIGTERM);
   pthread_join(interrupt->thread, NULL);

@@ -1,14 +1,14 @@
 //===- interrupt.h - Ctrl-C while it trains ---------------------*- C -*-===//
 //
-// Between begin and end the first of SIGINT, SIGTERM, SIGHUP and SIGPIPE sets a
-// flag, and SIGINT or SIGTERM after it ends the process at once. A terminal
-// that closes may send SIGHUP several times, and SIGPIPE comes back with each
-// line of progress that nobody reads any more: these two never do. Where SIGHUP
-// (nohup) or SIGPIPE is ignored it stays so.
+// Between begin and end, the first of SIGINT, SIGTERM, SIGHUP and SIGPIPE sets
+// a flag; a later SIGINT or SIGTERM ends the process at once. A later SIGHUP or
+// SIGPIPE never does: a terminal that closes may send SIGHUP several times, and
+// SIGPIPE comes with each line of progress that nobody reads any more. If
+// SIGHUP (nohup) or SIGPIPE was ignored, it stays ignored.
 //
-// Where a launcher has started several ranks, SIGUSR1 is what asks for an
-// orderly end, and the others but SIGPIPE do what they do by default: a
-// launcher that stops its ranks by SIGTERM leaves them too little time. For
+// Where a launcher has started several ranks, SIGUSR1 asks for an orderly end,
+// and the other signals except SIGPIPE have their default effect: a launcher
+// that stops its ranks with SIGTERM leaves them too little time. This is for
 // programs whose `main` is ours; libraries never touch signals.
 //===----------------------------------------------------------------------===//
 
@@ -28,21 +28,24 @@ typedef struct hfta_interrupt {
   sigset_t watched;
   sigset_t mask_before;
   struct sigaction before[HFTA_INTERRUPT_SIGNALS];
-  bool left_alone[HFTA_INTERRUPT_SIGNALS]; ///< ignored, and stay so
+  bool left_alone[HFTA_INTERRUPT_SIGNALS]; ///< signals that were ignored and
+                                           ///< stay so
   bool among_ranks;
   const char *binary;
-  atomic_int signal;  ///< 0: none yet
+  atomic_int signal;  ///< the first signal; 0 if none has come
   atomic_bool ending; ///< the thread is to return
 } hfta_interrupt;
 
-/// Must come before other threads are started: they inherit the mask. One at a
-/// time in a process. `among_ranks`: it is one of several ranks.
+/// Must be called before other threads are started, as they inherit the signal
+/// mask. A process may have one at a time. `among_ranks` says that the process
+/// is one of several ranks.
 void hfta_interrupt_begin(hfta_interrupt *interrupt, const char *binary,
                           bool among_ranks);
 
 void hfta_interrupt_end(hfta_interrupt *interrupt);
 
-/// For hfta_train_options.should_stop; the argument is the hfta_interrupt.
+/// Serves as hfta_train_options.should_stop; the argument is the
+/// hfta_interrupt.
 bool hfta_interrupt_requested(void *argument);
 
 #endif // HFTA_SRC_SYSTEM_INTERRUPT_H

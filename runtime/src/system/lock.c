@@ -10,8 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/// How often a shared lock is asked for, and how long to wait in between: one
-/// of those who share it may look whether it is the last for a moment.
+/// The number of attempts to get a shared lock, and the pause between them:
+/// another holder of the shared lock may try for a moment to lock the file
+/// exclusively, to see whether it is the last one.
 enum { SHARED_TRIES = 50, SHARED_PAUSE_NANOSECONDS = 2000000 };
 
 hfta_lock_state hfta_lock_descriptor(int descriptor, bool shared) {
@@ -30,8 +31,8 @@ static hfta_lock_state lock_patiently(int descriptor, bool shared) {
   return state;
 }
 
-/// Whether the path still names the open file: who released the lock before us
-/// has removed the file that it locked.
+/// Whether the path still names the open file: the previous holder of the lock
+/// may have removed the file.
 static bool is_in_place(const hfta_folder_lock *lock) {
   struct stat opened, named;
   return fstat(lock->descriptor, &opened) == 0 &&
@@ -72,7 +73,8 @@ hfta_status hfta_folder_lock_take(hfta_folder_lock *lock, const char *folder,
 void hfta_folder_unlock(hfta_folder_lock *lock) {
   if (lock->descriptor < 0)
     return;
-  // Others may share the lock. Who would lock the file while it is being
+  // Others may share the lock, so the file is removed only if this process can
+  // lock it exclusively. A process that locks the file while it is being
   // removed finds out that it is gone.
   if (hfta_lock_descriptor(lock->descriptor, false) != HFTA_LOCK_BUSY &&
       is_in_place(lock))

@@ -21,7 +21,7 @@ static uint64_t sum(uint64_t one, uint64_t other) {
 //===----------------------------------------------------------------------===//
 
 typedef struct group_limit {
-  uint64_t swap; ///< the machine's
+  uint64_t swap; ///< the machine's swap space
   uint64_t bytes;
 } group_limit;
 
@@ -35,7 +35,7 @@ static void visit(void *argument, const char *folder, bool is_version_1) {
   group_limit *self = argument;
   uint64_t bytes;
   if (is_version_1) {
-    // One of the limits is that of memory and swap together.
+    // The second limit is that of memory and swap together.
     uint64_t memory = read_limit(folder, "memory.limit_in_bytes");
     bytes = smaller(sum(memory, self->swap),
                     read_limit(folder, "memory.memsw.limit_in_bytes"));
@@ -57,7 +57,7 @@ uint64_t hfta_group_memory_limit(const hfta_group_files *files, uint64_t swap) {
 // The process
 //===----------------------------------------------------------------------===//
 
-/// What `used` bytes leave of a limit.
+/// Returns the part of a limit that `used` bytes leave.
 static uint64_t what_is_left(int resource, uint64_t used) {
   struct rlimit limit;
   if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
@@ -66,7 +66,8 @@ static uint64_t what_is_left(int resource, uint64_t used) {
 }
 
 uint64_t hfta_process_memory_limit(const char *statm) {
-  // Pages: all, resident, shared, code, libraries (always 0), data and stack.
+  // The file lists pages: all, resident, shared, code, libraries (always 0),
+  // data and stack.
   uint64_t all = 0, data = 0;
   FILE *file = fopen(statm, "re");
   if (file) {

@@ -1,4 +1,4 @@
-//===- pages.c - Memory of its own, in large pages where it pays ----------===//
+//===- pages.c - Mapped memory, in large pages where it pays --------------===//
 
 #include "system/pages.h"
 
@@ -11,8 +11,8 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-/// Maps more than is needed, then gives back what lies before and after the
-/// aligned part.
+/// Maps more memory than needed, then unmaps the parts before and after the
+/// aligned block.
 void *hfta_pages_map(uint64_t bytes, uint64_t alignment) {
   if (bytes == 0 || bytes > UINT64_MAX / 4 || alignment > UINT64_MAX / 4)
     return NULL;

@@ -1,7 +1,8 @@
-//===- pages.h - Memory of its own, in large pages where it pays -*- C -*-===//
+//===- pages.h - Mapped memory, in large pages where it pays ------*- C -*-===//
 //
-// Large pages keep neighbours in virtual memory neighbours in physical memory:
-// with small ones, what a kernel's blocks evict from the cache is chance.
+// Within a large page, neighbours in virtual memory are neighbours in physical
+// memory too. With small pages it is a matter of chance which of a kernel's
+// blocks evict each other from the cache.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_SYSTEM_PAGES_H
@@ -9,11 +10,12 @@
 
 #include <stdint.h>
 
-/// Zeroed memory that begins at a multiple of `alignment`, at least of a page.
-/// Only what is touched is taken from the system. NULL: there is not enough.
+/// Maps zeroed memory, aligned to `alignment` and to at least a page. Only
+/// pages that are touched use memory. Returns NULL if there is not enough
+/// memory.
 void *hfta_pages_map(uint64_t bytes, uint64_t alignment);
 
-/// `bytes` as given to hfta_pages_map; memory may be NULL.
+/// `bytes` is the number given to hfta_pages_map; `memory` may be NULL.
 void hfta_pages_unmap(void *memory, uint64_t bytes);
 
 #endif // HFTA_SRC_SYSTEM_PAGES_H

@@ -52,7 +52,8 @@ hfta_status hfta_path_unique(hfta_path *out, const char *prefix,
                              hfta_error *error) {
   uint64_t number;
   if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number)) {
-    // A kernel without it: whoever makes a folder of this name tries again.
+    // The kernel has no such call. The clock may give a number twice, so a
+    // caller that makes a folder of this name tries again.
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     number = (uint64_t)now.tv_sec << 32 ^ (uint64_t)now.tv_nsec ^
@@ -61,7 +62,7 @@ hfta_status hfta_path_unique(hfta_path *out, const char *prefix,
   return hfta_path_format(out, error, "%s%016" PRIx64, prefix, number);
 }
 
-/// Makes the entry of what is at `path` durable.
+/// Makes the entry of `path` in its parent folder durable.
 static hfta_status sync_parent(const char *path, hfta_error *error) {
   hfta_path parent;
   size_t length = (size_t)(hfta_path_name(path) - path);
@@ -113,13 +114,14 @@ hfta_status hfta_folder_make_unique(hfta_path *out, const char *prefix,
 
 hfta_status hfta_folder_sync(const char *path, hfta_error *error) {
   int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  // Who may write in a folder need not be allowed to read it.
+  // A user who may write in a folder need not be allowed to read it, and then
+  // it can't be synced.
   if (folder < 0 && errno == EACCES)
     return HFTA_OK;
   if (folder < 0)
     return hfta_fail(error, HFTA_CANNOT_WRITE, "cannot open folder '%s': %s",
                      path, strerror(errno));
-  // Some file systems can't sync folders, and then need not.
+  // Some file systems can't sync folders; they don't need it.
   int synced = fsync(folder);
   int code = errno;
   close(folder);

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/// Cuts a text that filled the buffer, at a character's border, and marks it.
+/// If a text has filled the buffer, cuts it at the border of a character and
+/// marks the cut.
 static void mark_cut(char *message, size_t size) {
   size_t end = size - sizeof("...");
   while (end > 0 && ((unsigned char)message[end] & 0xC0) == 0x80)
@@ -13,7 +14,8 @@ static void mark_cut(char *message, size_t size) {
   memcpy(message + end, "...", sizeof("..."));
 }
 
-/// Names in messages may come from hostile files: no terminal escapes.
+/// Replaces control characters: names in messages may come from hostile files,
+/// and must not send escape sequences to a terminal.
 static void replace_control_characters(char *message) {
   for (unsigned char *c = (unsigned char *)message; *c; ++c)
     if ((*c < 0x20 && *c != '\n' && *c != '\t') || *c == 0x7F)

@@ -5,16 +5,18 @@
 
 #include <pthread.h>
 
-/// Starts a thread with every signal blocked, so that the host program's
-/// handlers don't run on it; but that of a faulty read is the thread's own.
-/// Returns 0 or a number of errno.
+/// Starts a thread with all signals blocked, so that the host program's
+/// handlers don't run on it; only the signal of a faulty read is left to the
+/// thread. Returns 0 or an errno.
 int hfta_thread_start(pthread_t *out, void *(*function)(void *),
                       void *argument);
 
-/// Bytes of a small thread's stack, all of which limits of memory may count.
+/// The stack size of a small thread in bytes. Memory limits may count all of
+/// it.
 enum { HFTA_SMALL_STACK = 512 << 10 };
 
-/// The same with a small stack: for all but what computes.
+/// Starts a thread with a small stack; it suits all threads except those that
+/// compute.
 int hfta_small_thread_start(pthread_t *out, void *(*function)(void *),
                             void *argument);
 

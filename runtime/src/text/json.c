@@ -75,8 +75,8 @@ static bool in_object(const hfta_json_writer *writer) {
   return writer->depth > 0 && writer->objects >> (writer->depth - 1) & 1;
 }
 
-/// What every value does before its text: a comma where one is due, and a
-/// check that a value may stand here.
+/// Begins a value: writes a comma where one is due, and checks that a value may
+/// stand here.
 static void begin_value(hfta_json_writer *writer) {
   if (writer->done || (in_object(writer) && !writer->after_key)) {
     fail(writer, HFTA_INTERNAL, "JSON value without a place");
@@ -134,7 +134,7 @@ static void put_string(hfta_json_writer *writer, const char *text) {
   size_t size = strlen(text);
   put(writer, "\"", 1);
   for (size_t at = 0; at < size;) {
-    // The longest stretch that needs no change goes out at once.
+    // The longest stretch of characters that need no escape is written at once.
     size_t end = at, length = 0;
     while (end < size && (unsigned char)text[end] >= 0x20 && text[end] != '"' &&
            text[end] != '\\' && text[end] != 0x7F &&

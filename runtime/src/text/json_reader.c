@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// What may come next.
+/// The tokens that may come next.
 enum state {
   VALUE,        ///< a value
   VALUE_OR_END, ///< a value or "]", after "["
   KEY,          ///< a key, after "," in an object
   KEY_OR_END,   ///< a key or "}", after "{"
-  COMMA_OR_END, ///< after an element
-  FINISHED,     ///< only white space
+  COMMA_OR_END, ///< a comma or the end, after an element
+  FINISHED,     ///< nothing except white space
   FAILED
 };
 
@@ -34,7 +34,7 @@ static hfta_json_event fail(hfta_json_reader *reader, const char *problem) {
   return HFTA_JSON_ERROR;
 }
 
-/// The next character, or -1 at the end of the text.
+/// Returns the next character; -1 at the end of the text.
 static int peek(const hfta_json_reader *reader) {
   return reader->offset < reader->size
              ? (unsigned char)reader->text[reader->offset]
@@ -74,7 +74,7 @@ static bool append(hfta_json_reader *reader, const char *bytes, size_t size) {
   return true;
 }
 
-/// Four hexadecimal digits, or -1.
+/// Reads four hexadecimal digits; returns -1 if there are none.
 static int32_t read_hex(hfta_json_reader *reader) {
   int32_t value = 0;
   for (int i = 0; i < 4; ++i, ++reader->offset) {
@@ -90,7 +90,7 @@ static int32_t read_hex(hfta_json_reader *reader) {
   return value;
 }
 
-/// After "\u": one UTF-16 unit, or two that belong together.
+/// Called after "\u": reads one UTF-16 unit, or two that form a surrogate pair.
 static bool read_code_point(hfta_json_reader *reader) {
   int32_t code = read_hex(reader);
   if (code >= 0xD800 && code < 0xDC00 && reader->size - reader->offset >= 2 &&
@@ -124,7 +124,7 @@ static bool read_escape(hfta_json_reader *reader) {
   return append(reader, values + (name - names), 1);
 }
 
-/// At the opening quote; leaves the text in reader->string.
+/// Called at the opening quote; leaves the text in reader->string.
 static bool read_string(hfta_json_reader *reader) {
   ++reader->offset;
   reader->string_length = 0;
@@ -163,8 +163,9 @@ static bool is_number_character(int c) {
          c == 'e' || c == 'E';
 }
 
-/// RFC 8259 forbids what the general grammar allows: a plus sign, leading
-/// zeros, and a point without digits on both sides.
+/// Whether the text is a number of JSON: RFC 8259 forbids some forms that
+/// hfta_classify_number allows, namely a plus sign, leading zeros, and a point
+/// without digits on both sides.
 static bool is_json_number(const char *text, size_t length) {
   size_t start = text[0] == '-';
   if (start == length || text[start] < '0' || text[start] > '9')

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/// Room for a run of numbers and what separates it, and for what says that
+/// The space for a run of numbers with its separator, and for the mark that
 /// there are more.
 enum { RUN_BYTES = 48, MORE_BYTES = 6 };
 

@@ -58,14 +58,15 @@ hfta_number_kind hfta_classify_number(const char *text, size_t length) {
   return at == length ? HFTA_DECIMAL : HFTA_NOT_A_NUMBER;
 }
 
-/// A decimal number as sign, digits and power of ten, where that is exact.
+/// A decimal number as sign, digits and power of ten, if that is exact.
 typedef struct decimal {
   bool negative;
   uint64_t digits;
   int exponent;
 } decimal;
 
-/// False if it doesn't fit: the slow way must be taken.
+/// Splits a number; returns false if it doesn't fit, so that parse_slowly must
+/// be used.
 static bool split_decimal(const char *text, size_t length, decimal *out) {
   size_t at = text[0] == '-' || text[0] == '+';
   *out = (decimal){.negative = text[0] == '-'};
@@ -94,7 +95,7 @@ static bool split_decimal(const char *text, size_t length, decimal *out) {
   return true;
 }
 
-/// What strtod or strtof say about the text in the C locale.
+/// Parses the text with strtod or strtof in the C locale.
 static bool parse_slowly(const char *text, size_t length, double *f64,
                          float *f32) {
   char copy[HFTA_MAX_NUMBER_LENGTH + 1];
@@ -120,8 +121,9 @@ static bool parse_slowly(const char *text, size_t length, double *f64,
   return in_range || hfta_classify_number(text, length) == HFTA_NON_FINITE;
 }
 
-// If digits and power of ten are both exact in the type, one operation rounds
-// correctly (Clinger, "How to read floating point numbers accurately", 1990).
+// If both the digits and the power of ten are exact in the type, a single
+// operation rounds correctly (Clinger, "How to read floating point numbers
+// accurately", 1990).
 
 bool hfta_parse_f64(const char *text, size_t length, double *out) {
   static const double powers[] = {
@@ -169,8 +171,8 @@ bool hfta_parse_i64(const char *text, size_t length, int64_t *out) {
 // Small floating-point types
 //===----------------------------------------------------------------------===//
 
-/// Rounds to `exponent_bits` and `fraction_bits`, without a detour over f32,
-/// which would round twice.
+/// Rounds to `exponent_bits` and `fraction_bits` directly; going through f32
+/// would round twice.
 static uint16_t round_to_small(double value, int exponent_bits,
                                int fraction_bits) {
   uint16_t sign = signbit(value) ? 0x8000 : 0;
@@ -184,13 +186,15 @@ static uint16_t round_to_small(double value, int exponent_bits,
   int exponent = magnitude == 0 ? 1 - bias : ilogb(magnitude);
   if (exponent < 1 - bias)
     exponent = 1 - bias;
-  // In units of the last place; ldexp is exact here, and so is what follows.
+  // The magnitude in units of the last place; ldexp is exact here, and so are
+  // the operations that follow.
   double units = ldexp(magnitude, fraction_bits - exponent);
   double whole = floor(units);
   double rest = units - whole;
   uint32_t bits = (uint32_t)whole;
   bits += rest > 0.5 || (rest == 0.5 && (bits & 1));
-  // A subnormal has exponent field 0; a carry moves into the field by itself.
+  // A subnormal number has the exponent field 0; a carry out of the fraction
+  // increments that field without special treatment.
   bits += (uint32_t)(exponent + bias - 1) << fraction_bits;
   return (uint16_t)(sign | bits);
 }
@@ -207,7 +211,8 @@ uint16_t hfta_bf16_from_f64(double value) {
 // Writing numbers
 //===----------------------------------------------------------------------===//
 
-/// printf and strtod both follow the current locale, whatever it is.
+/// Whether the text parses to the value again. The locale doesn't matter, since
+/// printf and strtod both follow it.
 static bool reads_back(const char *text, double value, bool single) {
   return single ? strtof(text, NULL) == (float)value
                 : strtod(text, NULL) == value;
@@ -237,7 +242,8 @@ const char *hfta_number_text(double value, hfta_element_type precision,
     const char *text = isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
     return strcpy(buffer, text);
   }
-  // The least number of digits that reads back; more digits always do as well.
+  // Searches for the least number of digits that reads back; every greater
+  // number does too.
   int low = 1, high = single ? 9 : 17;
   while (low < high) {
     int middle = (low + high) / 2;
@@ -272,7 +278,7 @@ size_t hfta_utf8_sequence(const char *text, size_t size) {
   for (size_t i = 1; i < length; ++i)
     if ((c[i] & 0xC0) != 0x80)
       return 0;
-  // Overlong forms, surrogates, and what lies beyond U+10FFFF.
+  // Rejects overlong forms, surrogates, and code points beyond U+10FFFF.
   if ((c[0] == 0xE0 && c[1] < 0xA0) || (c[0] == 0xED && c[1] > 0x9F) ||
       (c[0] == 0xF0 && c[1] < 0x90) || (c[0] == 0xF4 && c[1] > 0x8F))
     return 0;
