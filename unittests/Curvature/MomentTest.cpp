@@ -1,6 +1,7 @@
 //===- MomentTest.cpp - Second moments against loops ----------------------===//
 //
-// Through all of the compiler's phases, in f64 and f32, for two copies.
+// The ops run through all of the compiler's phases, in f64 and f32, for two
+// copies.
 //===----------------------------------------------------------------------===//
 
 #include "JitProgram.h"
@@ -14,7 +15,7 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 namespace mlir::hfta {
-/// What a test prints of its case.
+/// Prints a case by its name in what a test prints.
 std::ostream &operator<<(std::ostream &os, const MomentCase &moment) {
   return os << moment.name;
 }
@@ -61,9 +62,9 @@ std::string printOp(const MomentCase &moment, const std::string &types) {
          "} : " + types;
 }
 
-/// Reads @x, whose elements are squared, and updates or writes @m. What is
-/// squared lies between kernels, in the layout that a convolution of it would
-/// have.
+/// Prints a module that squares the elements of @x and updates or writes @m
+/// with their moment. The squares lie between two kernels, in the layout that a
+/// convolution that reads them would ask for.
 std::string printModule(const MomentCase &moment, const Sizes &result,
                         const std::string &element, bool withConvolution) {
   std::string x = printType(moment.input, element);
@@ -277,8 +278,8 @@ std::vector<MomentCase> patchMoments() {
   };
 }
 
-/// Diagonal blocks that end with a channel's taps, within them, or behind the
-/// last column.
+/// Diagonal blocks whose ends fall between two channels' taps, within a
+/// channel's taps, or after the last column.
 std::vector<MomentCase> cutPatchMoments() {
   std::vector<MomentCase> cases;
   for (const MomentCase &whole : patchMoments())
@@ -321,7 +322,7 @@ INSTANTIATE_TEST_SUITE_P(Patch, PatchMomentTest,
 INSTANTIATE_TEST_SUITE_P(CutPatch, PatchMomentTest,
                          testing::ValuesIn(cutPatchMoments()), printName);
 
-/// Blocks of sides 0, 1, and more than a vector.
+/// Blocks with sides of 0, 1, and more than a vector.
 TEST(UnpackSymmetric, GivesWholeMatrices) {
   for (int64_t side : {0, 1, 5, 15, 16, 17, 31, 32, 33, 40, 131}) {
     Sizes packed = {3, side * (side + 1) / 2}, whole = {3, side, side};

@@ -13,7 +13,7 @@ static int64_t getProduct(const Sizes &sizes) {
                          std::multiplies<>());
 }
 
-/// Calls back with each index of a space, row-major.
+/// Calls back with each index of a space, in row-major order.
 static void forEach(const Sizes &sizes,
                     const std::function<void(const Sizes &)> &callback) {
   Sizes index(sizes.size(), 0);

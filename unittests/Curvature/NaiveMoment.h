@@ -11,33 +11,35 @@ namespace mlir::hfta {
 
 using Sizes = std::vector<int64_t>;
 
-/// One second_moment, or patch_moment where there is a kernel.
+/// One second_moment op, or one patch_moment op if `kernel` isn't empty.
 struct MomentCase {
   std::string name;
   Sizes input;
-  Sizes blocks, columns;                     ///< axes of second_moment
-  Sizes kernel, strides, dilations, padding; ///< window of patch_moment
+  Sizes blocks, columns;                     ///< the axes of a second_moment
+  Sizes kernel, strides, dilations, padding; ///< the window of a patch_moment
   int64_t groups = 1;
-  int64_t blockColumns = 0; ///< of diagonal blocks of patch_moment; 0: whole
+  int64_t blockColumns = 0; ///< of the diagonal blocks of a patch_moment; 0:
+                            ///< whole
   bool ones = false;
-  bool sum = false; ///< whether it adds to what was there
+  bool sum = false; ///< whether it adds to the old values
   double scale = 0.5;
 
   bool isPatch() const { return !kernel.empty(); }
 };
 
-/// Rows c of one block, ones included.
+/// The rows of one block, each with its column of ones where the case has one.
 struct MomentRows {
   int64_t columns = 0;
   std::vector<double> elements;
 };
 
-/// The rows of each block, of the input's elements in row-major order.
+/// Returns the rows of each block, taken from the input's elements in row-major
+/// order.
 std::vector<MomentRows> getRows(const MomentCase &moment,
                                 const std::vector<double> &input);
 
-/// The packed moments of all blocks, cut into diagonal blocks where the case
-/// says so, without what they are added to.
+/// Returns the packed moments of all blocks, cut into diagonal blocks where the
+/// case says so, without the old values that an op adds to.
 std::vector<double> computeMoment(const MomentCase &moment,
                                   const std::vector<double> &input);
 

@@ -1,4 +1,4 @@
-//===- AsyncCopiesTest.cpp - Copies that threads don't wait for -----------===//
+//===- AsyncCopiesTest.cpp - Asynchronous copies of threads ---------------===//
 
 #include "AsyncCopies.h"
 #include "Fibers.h"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned char kNothing = 0xFF;
 
-/// Three groups of a copy each.
+/// The memory of three groups of one copy each.
 struct Places {
   unsigned char from[3][async_copies::kBytes], to[3][async_copies::kBytes];
 

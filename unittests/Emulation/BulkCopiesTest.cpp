@@ -1,4 +1,4 @@
-//===- BulkCopiesTest.cpp - Copies of boxes, and who waits for them -------===//
+//===- BulkCopiesTest.cpp - Bulk copies of boxes, and mbarriers -----------===//
 
 #include "BulkCopies.h"
 #include "Fibers.h"
@@ -14,11 +14,11 @@
 namespace {
 
 constexpr unsigned kThreads = 64, kElements = 1024;
-/// Of a box.
+/// The elements and bytes of a box.
 constexpr unsigned kBox = 64, kBoxBytes = kBox * sizeof(uint16_t);
 
-/// Threads of a block, of which each runs the same function with its number.
-/// They have a tensor, of which boxes of 64 neighbours are copied, and memory.
+/// A block whose threads each run one function with their number. They have a
+/// tensor, from which boxes of 64 neighbours are copied, and shared memory.
 struct Block {
   alignas(64) unsigned char map[tensor_maps::kBytes];
   alignas(128) uint16_t shared[4][kBox];
@@ -40,7 +40,7 @@ struct Block {
     EXPECT_TRUE(tensor_maps::encode(own, map));
   }
 
-  /// Why it has failed; empty: it hasn't.
+  /// Returns the reason of a failure; empty if there was none.
   std::string run(std::function<void(Block &, unsigned)> ofThread,
                   unsigned threads = kThreads) {
     body = std::move(ofThread);
@@ -124,7 +124,7 @@ TEST(Mbarriers, CountNoMoreThanAPhase) {
                 },
                 1),
             "has more arrivals at an mbarrier than a phase has");
-  // What waits for bytes alone takes no more arrivals either.
+  // An mbarrier that waits only for bytes takes no more arrivals either.
   EXPECT_EQ(block.run(
                 [](Block &own, unsigned) {
                   bulk_copies::initialise(own.barriers, 1);
@@ -172,8 +172,8 @@ TEST(Mbarriers, CantBeAnywhere) {
       "");
 }
 
-/// Who arrives too early gives others time to do what it shouldn't have
-/// allowed yet.
+/// A thread that arrives at an mbarrier lets the others run first: if it has
+/// arrived too early, they do what wasn't allowed yet.
 TEST(Mbarriers, WhoArrivesGoesOnLast) {
   Block block;
   block.shared[0][0] = 1;
@@ -204,7 +204,8 @@ TEST(BulkCopies, AreMadeWhenNobodyElseGoesOn) {
     EXPECT_EQ(own.shared[0][0], 0xFFFF);
     EXPECT_EQ(own.shared[0][kBox - 1], 0xFFFF);
     if (thread == 40) {
-      // Others wait. What they will read is what is there then.
+      // The other threads wait for a copy, which reads the tensor as it is
+      // then.
       fibers::waitForWarp();
       EXPECT_EQ(own.shared[0][0], 0xFFFF);
       own.tensor[10] = 77;
@@ -245,7 +246,7 @@ TEST(BulkCopies, AreThoseOfTheirMbarrier) {
   EXPECT_TRUE(bulk_copies::areMade());
 }
 
-/// A warp that copies ahead into two places, and one that reads them.
+/// One warp copies ahead into two places, and another one reads them.
 TEST(BulkCopies, GoAheadOfThoseWhoRead) {
   Block block;
   constexpr unsigned kSteps = 7, kStages = 2;
@@ -290,7 +291,7 @@ TEST(BulkCopies, BringAsManyBytesAsAreExpected) {
   EXPECT_EQ(run(kBoxBytes), "");
   EXPECT_EQ(run(kBoxBytes - 2), "copies more bytes than an mbarrier expects");
   EXPECT_EQ(run(kBoxBytes + 2), "stuck");
-  // Where the tensor ends, too.
+  // The whole box counts at the tensor's end, too.
   EXPECT_EQ(block.run(
                 [](Block &own, unsigned) {
                   bulk_copies::initialise(own.barriers, 1);

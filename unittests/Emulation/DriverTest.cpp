@@ -1,6 +1,6 @@
 //===- DriverTest.cpp - Kernels of warp groups by the emulated driver -----===//
 //
-// Launched by the runtime, as those of a program are.
+// The tests launch kernels through the runtime, as programs do.
 //===----------------------------------------------------------------------===//
 
 extern "C" {
@@ -24,12 +24,12 @@ constexpr unsigned kCopies = 3, kRow = 32;
 constexpr uint64_t kRowBytes = kRow * sizeof(uint16_t);
 constexpr hfta_cu_result kInvalidValue = 1, kLaunchFailed = 719;
 
-/// A program of one kernel: it copies each copy's row, or the one that all
+/// A program of one kernel, which copies each copy's row, or the row that all
 /// copies share.
 class EmulatedDriver : public testing::Test {
 protected:
   void SetUp() override {
-    // The driver reads it when it is called first.
+    // The driver reads the variable at its first call.
     setenv("HFTA_EMULATION_DEVICE", "sm_90a:1000000", 1);
     ASSERT_TRUE(dlopen(HFTA_EMULATED_DRIVER, RTLD_NOW));
     hfta_error error = {};
@@ -81,7 +81,8 @@ protected:
     return hfta_cuda_launch(&launcher, stream, &call, 0, &failed);
   }
 
-  /// Numbers in device memory, before and after all commands.
+  /// Writes numbers to device memory before all commands, and reads them
+  /// afterwards.
   void write(std::vector<uint16_t> &numbers) {
     ASSERT_EQ(cuda->memory_copy(memory + 2048,
                                 reinterpret_cast<uint64_t>(numbers.data()),
@@ -126,7 +127,7 @@ TEST_F(EmulatedDriver, KernelsCopyByMaps) {
     numbers[i] = static_cast<uint16_t>(i + 1);
   write(numbers);
   ASSERT_EQ(run(), 0);
-  // What a launch was given, stays when its kernel runs.
+  // A launch keeps its arguments until its kernel runs.
   std::fill(std::begin(block), std::end(block), 0);
   EXPECT_EQ(read(), numbers);
   bindings[1].copy_stride = 0;
@@ -152,7 +153,7 @@ TEST_F(EmulatedDriver, SharedMemoryIsAllowedFirst) {
   EXPECT_EQ(cuda->function_set(function, 0, 0), kInvalidValue);
   EXPECT_EQ(allow(227 << 10), 0);
   EXPECT_EQ(run(), 0);
-  // What every kernel may have needs no leave.
+  // The memory that every kernel may have needs no attribute.
   EXPECT_EQ(allow(0), 0);
   EXPECT_EQ(run(), kInvalidValue);
   groups.shared_bytes = 48 << 10;
@@ -172,7 +173,7 @@ TEST_F(EmulatedDriver, UnsoundMapsAreRefused) {
   EXPECT_STREQ(failed.call, "cuTensorMapEncodeTiled");
 }
 
-/// The last one: nothing works from there on.
+/// This test is the last one, as no call succeeds after it.
 TEST_F(EmulatedDriver, CopiesThatNobodyWaitsForFail) {
   launch.symbol = "unfinished";
   ASSERT_EQ(load(), HFTA_OK);

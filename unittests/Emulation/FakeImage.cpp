@@ -1,6 +1,7 @@
 //===- FakeImage.cpp - An emulated image with kernels of warp groups ------===//
 //
-// As the compiler makes them of kernels whose operands are copied box by box.
+// An image such as the compiler makes of kernels whose operands are copied box
+// by box.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Conversion/EmulatedImage.h"
@@ -10,7 +11,7 @@
 
 using namespace mlir::hfta::emulated;
 
-/// Symbols as EmulatedImage.h has them, which have no names in C++.
+/// Exports the symbols of EmulatedImage.h, which no name in C++ can spell.
 #define EXPORTED extern "C" __attribute__((visibility("default"), used))
 #define POINTER(symbol, type, ...)                                             \
   EXPORTED type (*hfta_emulated_##symbol)(__VA_ARGS__) = nullptr;
@@ -42,7 +43,8 @@ static constexpr uint32_t kRowBytes = 64;
 
 static uint32_t getThread() { return hfta_emulated_registers[kThreadX]; }
 
-/// The copy's row of the first operand that has a map; returns the mbarrier.
+/// Begins the copy of a row of the first operand with a map; returns the
+/// mbarrier.
 static char *beginRow(void **parameters) {
   const char *maps = static_cast<const char *>(parameters[5]);
   uint32_t isApart = *reinterpret_cast<const uint32_t *>(maps + HFTA_MAP_BYTES);
@@ -58,7 +60,7 @@ static char *beginRow(void **parameters) {
   return barrier;
 }
 
-/// Each thread a number.
+/// Copies a row; each thread writes one number.
 static void copyRow(void **parameters) {
   hfta_emulated_wait_for_phase(beginRow(parameters), 0);
   uint64_t out = *static_cast<uint64_t *>(parameters[0]);
@@ -74,7 +76,7 @@ EXPORTED void callCopies(void **parameters) __asm__("copies$block");
 EXPORTED void callCopies(void **parameters) { copyRow(parameters); }
 EXPORTED const uint32_t copiesMaps __asm__("copies$maps") = 1;
 
-/// Ends before anybody has waited.
+/// Ends before any thread has waited.
 EXPORTED void callUnfinished(void **parameters) __asm__("unfinished$block");
 EXPORTED void callUnfinished(void **parameters) { beginRow(parameters); }
 EXPORTED const uint32_t unfinishedMaps __asm__("unfinished$maps") = 1;

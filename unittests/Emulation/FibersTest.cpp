@@ -11,12 +11,13 @@ namespace {
 
 constexpr unsigned kCount = 5;
 
-/// What threads do, one after the other.
+/// A block whose threads take turns in a fixed order.
 struct Block {
   unsigned next = 0, current = 0;
-  unsigned waits = 2;          ///< of each thread
-  unsigned leaver = kCount;    ///< waits once less than others
-  std::vector<unsigned> order; ///< of threads, as they go on
+  unsigned waits = 2;          ///< the number of each thread's waits
+  unsigned leaver = kCount;    ///< the thread that waits once less than the
+                               ///< others
+  std::vector<unsigned> order; ///< the threads in the order in which they run
   std::vector<unsigned> shared = std::vector<unsigned>(kCount);
   std::jmp_buf *out = nullptr;
 };
@@ -36,7 +37,7 @@ void runThread(void *argument) {
     block->order.push_back(own);
     block->shared[own] = 10 * round + own;
     fibers::wait();
-    // Its neighbour has written, too.
+    // The neighbour has written its number, too.
     EXPECT_EQ(block->shared[(own + 1) % kCount],
               10 * round + (own + 1) % kCount);
     fibers::wait();
@@ -61,7 +62,7 @@ TEST(Fibers, WhoeverLeavesOthersIsFound) {
   Block block;
   block.leaver = 3;
   EXPECT_FALSE(fibers::run(kCount, runThread, chooseThread, &block));
-  // The next block knows nothing of it.
+  // The failure doesn't affect the next block.
   Block other;
   EXPECT_TRUE(fibers::run(kCount, runThread, chooseThread, &other));
 }
@@ -78,12 +79,13 @@ TEST(Fibers, ABodyMayBeLeftByAJump) {
   EXPECT_TRUE(fibers::run(kCount, runThread, chooseThread, &other));
 }
 
-/// Threads of two warps, the second of which has few.
+/// The threads of two warps, the second of which is incomplete.
 struct Warps {
   static constexpr unsigned kCount = fibers::kWarp + 8;
   unsigned next = 0;
   unsigned arrived[2] = {0, 0};
-  bool waitsForAll = false; ///< one of them, where others wait for their warp
+  bool waitsForAll = false; ///< whether one waits for all while the others wait
+                            ///< for their warp
 };
 
 unsigned chooseOfWarps(void *argument) {
@@ -99,7 +101,7 @@ void runInWarp(void *argument) {
   ++warps->arrived[warp];
   fibers::waitForWarp();
   EXPECT_EQ(warps->arrived[warp], warp == 0 ? fibers::kWarp : 8);
-  // The second warp is here only once.
+  // The second warp waits here only once.
   if (warp == 0)
     fibers::waitForWarp();
   fibers::wait();
@@ -110,19 +112,20 @@ TEST(Fibers, WarpsGoOnByThemselves) {
   EXPECT_TRUE(fibers::run(Warps::kCount, runInWarp, chooseOfWarps, &warps));
 }
 
-/// Threads that wait at barriers which have numbers.
+/// Threads that wait at named barriers.
 struct Numbered {
   static constexpr unsigned kCount = 4 * fibers::kWarp;
   unsigned next = 0;
   unsigned arrived[2] = {0, 0};
-  unsigned expected = 2 * fibers::kWarp; ///< of the first barrier
+  unsigned expected = 2 * fibers::kWarp; ///< the thread count of the first
+                                         ///< barrier
 
   static unsigned choose(void *argument) {
     return static_cast<Numbered *>(argument)->next++ % kCount;
   }
 };
 
-/// The first and third warp, and the other two.
+/// The first and third warp share a named barrier, the other two share another.
 void runAtNumbered(void *argument) {
   auto *block = static_cast<Numbered *>(argument);
   unsigned warp = fibers::getThread() / fibers::kWarp, barrier = warp % 2;
@@ -168,7 +171,7 @@ TEST(Fibers, OddBarriersFail) {
   }
 }
 
-/// Threads that wait for something to be so.
+/// Threads that wait until a condition holds.
 struct Conditions {
   unsigned next = 0, count = 0, expected = kCount;
   bool isAsked = false;

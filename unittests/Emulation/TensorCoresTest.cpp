@@ -23,8 +23,8 @@ uint32_t getBits(float value) {
   return bits;
 }
 
-/// Adds 16 products of bf16, of numbers that it holds; those that aren't given
-/// are zero.
+/// Adds up to 16 products of numbers that bf16 represents exactly; factors that
+/// aren't given are zero.
 float addNarrow(const Chip &chip, const std::vector<float> &lhs,
                 const std::vector<float> &rhs, float sum) {
   std::array<uint32_t, 8> words[2] = {};
@@ -47,8 +47,8 @@ TEST(TensorCores, SumsThatHaveTheBitsAreExact) {
 }
 
 TEST(TensorCores, WhatIsAlignedIsCut) {
-  // 2^-24 has its place in 24 bits of fraction beside 1, half of it only in 25,
-  // and two halves are lost together in f32.
+  // Beside 1, 2^-24 fits into 24 bits of fraction, while half of it needs 25;
+  // f32 loses two such halves together.
   const float small = std::ldexp(1.0F, -12), half = std::ldexp(1.0F, -13);
   for (const Chip &chip : {kAmpere, kHopper})
     EXPECT_EQ(addNarrow(chip, {1, -small}, {1, small}, 0), 1 - 0x1p-24F);
@@ -58,7 +58,8 @@ TEST(TensorCores, WhatIsAlignedIsCut) {
 }
 
 TEST(TensorCores, AmpereAddsHalfOfTheProductsFirst) {
-  // The large ones cancel: with them, the small one is lost.
+  // The two large products cancel; a small one is lost if it is added along
+  // with them.
   std::vector<float> lhs(16), rhs(16, 1);
   lhs[0] = 0x1p30F;
   lhs[1] = 1;
@@ -91,7 +92,7 @@ TEST(TensorCores, InfinitiesAndWhatIsNoNumber) {
 }
 
 TEST(TensorCores, SmallNumbersAreKept) {
-  // Denormals, of f32 and of bf16.
+  // Denormals of f32 and of bf16 are tested.
   for (const Chip &chip : {kAmpere, kHopper}) {
     EXPECT_EQ(addNarrow(chip, {0x1p-100F}, {0x1p-40F}, 0x1p-149F),
               0x1p-140F + 0x1p-149F);
@@ -107,7 +108,7 @@ TEST(TensorCores, Tf32HasTenBitsOfFraction) {
 }
 
 TEST(TensorCores, F16HasFiveBitsOfExponent) {
-  // 1.5 and -2, 65504, infinity, the least denormal, 2^-24.
+  // The numbers are 1.5 and -2, 65504, infinity, and the least denormal, 2^-24.
   const uint32_t numbers = 0x3E00 | 0xC000U << 16, largest = 0x7BFF,
                  infinite = 0x7C00, small = 1;
   for (const Chip &chip : {kAmpere, kHopper}) {
@@ -123,7 +124,8 @@ TEST(TensorCores, F16HasFiveBitsOfExponent) {
   }
 }
 
-/// Of each matrix 8 rows of elements that say where they are.
+/// Up to four matrices of 8 x 8 elements, each of which states its own
+/// position.
 struct Matrices {
   uint16_t elements[4][8][8];
   uint32_t count, transposes, words[fibers::kWarp][4];
@@ -142,7 +144,8 @@ struct Matrices {
 void readTwice(void *argument) {
   auto &matrices = *static_cast<Matrices *>(argument);
   unsigned lane = fibers::getThread();
-  // What the first call read is still right where others are at the second.
+  // The results of the first call stay valid while other threads make the
+  // second.
   for (unsigned round = 0; round < 2; ++round) {
     unsigned matrix = lane / 8 % matrices.count;
     const uint32_t *words = tensor_cores::readMatrices(
@@ -159,8 +162,8 @@ unsigned chooseLast(void *argument) {
          static_cast<Matrices *>(argument)->next++ % fibers::kWarp;
 }
 
-/// What a warp has read, where the second one of a thread's neighbours is
-/// `toNext` elements behind the first.
+/// Checks the fragments that a warp has read, where a thread's second element
+/// comes `toNext` elements after its first one.
 void checkMatrices(uint32_t count, uint32_t transposes, unsigned toNext) {
   Matrices matrices(count, transposes);
   ASSERT_TRUE(fibers::run(fibers::kWarp, readTwice, chooseLast, &matrices));

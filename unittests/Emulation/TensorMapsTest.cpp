@@ -1,4 +1,4 @@
-//===- TensorMapsTest.cpp - Tensors of which boxes are copied -------------===//
+//===- TensorMapsTest.cpp - Tensor maps and copies of boxes ---------------===//
 
 #include "TensorMaps.h"
 
@@ -13,9 +13,9 @@ namespace {
 
 constexpr unsigned char kBefore = 0xAB;
 
-/// Where hardware has the byte of a place, told in other words than those of
-/// the code: rows of 16, 32, 64 or 128 bytes, of which the lines of 128 bytes
-/// that hold them are numbered.
+/// Returns where hardware places a byte of a box, computed independently of the
+/// code: rows have 16, 32, 64 or 128 bytes, and it is the lines of 128 bytes
+/// that hold them that are numbered.
 size_t turn(size_t at, unsigned swizzleBytes) {
   if (swizzleBytes == 0)
     return at;
@@ -24,7 +24,7 @@ size_t turn(size_t at, unsigned swizzleBytes) {
   return at - unit * 16 + (unit ^ line) * 16;
 }
 
-/// A tensor of numbers in a buffer, and boxes of it.
+/// A tensor of numbers in a buffer, with boxes of it.
 struct Boxes {
   alignas(64) unsigned char bytes[tensor_maps::kBytes];
   alignas(1024) unsigned char shared[16384];
@@ -44,7 +44,7 @@ struct Boxes {
       map.strides[i] = stride;
       map.box[i] = box[i];
       map.steps[i] = steps[i];
-      // Each dimension has something behind it that isn't the tensor's.
+      // Each dimension is followed by bytes that don't belong to the tensor.
       stride = (stride * sizes[i] + 15) / 16 * 16 + 16;
     }
     tensor.resize(stride + 16);
@@ -54,7 +54,7 @@ struct Boxes {
     std::memset(shared, kBefore, sizeof(shared));
   }
 
-  /// One byte after the other.
+  /// Compares a box with the tensor byte by byte.
   void check(std::vector<int32_t> coordinates, size_t offset = 0) {
     ASSERT_TRUE(tensor_maps::encode(map, bytes));
     Map read;
@@ -100,7 +100,7 @@ TEST(TensorMaps, RowsAreTurned) {
     SCOPED_TRACE(swizzle);
     Boxes(2, swizzle, {256, 64}, {swizzle / 2, 33}, {1, 1}).check({8, 5});
     Boxes(4, swizzle, {256, 64}, {swizzle / 4, 33}, {1, 1}).check({8, 5});
-    // By the address, not by the number of a row.
+    // The swizzle depends on the address, not on a row's number.
     Boxes(2, swizzle, {256, 64}, {swizzle / 2, 9}, {1, 1}).check({0, 0}, 384);
   }
   Boxes(2, 0, {256, 64}, {256, 8}, {1, 1}).check({0, 2});
@@ -113,7 +113,7 @@ TEST(TensorMaps, WhatIsOutsideIsZeros) {
       Boxes(4, 64, {100, 10, 3}, {16, 2, 4}, {1, 1, 1})
           .check({inner, outer, outer / 3});
     }
-  // Far away.
+  // These coordinates are far outside the tensor.
   Boxes(2, 64, {100, 10}, {32, 8}, {1, 1}).check({INT32_MIN, INT32_MAX});
 }
 
@@ -126,7 +126,7 @@ TEST(TensorMaps, OfSomeDimensionsEachSoManyth) {
 
 TEST(TensorMaps, OneDimension) { Boxes(2, 128, {40}, {64}, {1}).check({-8}); }
 
-/// What the driver refuses.
+/// The driver refuses maps outside of its limits.
 TEST(TensorMaps, HaveLimits) {
   const Boxes sound(2, 64, {64, 64}, {32, 8}, {1, 2});
   alignas(64) unsigned char bytes[tensor_maps::kBytes + 16];

@@ -1,4 +1,4 @@
-//===- WarpGroupsTest.cpp - Products of what lies in shared memory --------===//
+//===- WarpGroupsTest.cpp - Warp groups' products in shared memory --------===//
 
 #include "WarpGroups.h"
 #include "Fibers.h"
@@ -22,15 +22,15 @@ uint32_t getBits(float value) {
   return bits;
 }
 
-/// How one operand lies in shared memory: rows of so many bytes, of a place's
-/// terms, or of a term's places.
+/// The layout of one operand in shared memory: rows of `rowBytes` bytes, each
+/// of which holds a place's terms or, if transposed, a term's places.
 struct Layout {
   unsigned places, rowBytes;
   bool isTransposed;
 };
 
-/// Two operands of small numbers, which are exact in all formats, and what a
-/// warp group makes of them.
+/// A warp group's product of two operands of small numbers, which are exact in
+/// all formats.
 struct Product {
   Layout layouts[2];
   Factors factors;
@@ -56,10 +56,12 @@ struct Product {
 
   unsigned getBegin(unsigned side) const { return side * 32768; }
 
-  /// Bytes of a term's or place's rows, and from 8 of them to the next ones.
+  /// Returns the bytes from 8 rows to the next 8 rows (a descriptor's stride
+  /// offset).
   unsigned getStride(unsigned side) const { return 8 * layouts[side].rowBytes; }
 
-  /// From one part of rows, of a term's places, to the next one.
+  /// Returns the bytes from one part of rows, of a term's places, to the next
+  /// (its leading offset).
   unsigned getLeading(unsigned side) const {
     return terms * layouts[side].rowBytes;
   }
@@ -71,7 +73,7 @@ struct Product {
     unsigned column = layout.isTransposed ? place : term;
     unsigned at = getBegin(side) + column / ofRow * getLeading(side) +
                   row / 8 * getStride(side) + row % 8 * layout.rowBytes;
-    // Units of 16 bytes change places by the number of their line of 128.
+    // Units of 16 bytes are swizzled by the number of their line of 128 bytes.
     unsigned unit = column % ofRow * elementBytes / 16;
     unsigned line = row % 8 * layout.rowBytes / 128;
     unsigned turned = unit ^ line % (layout.rowBytes / 16);
@@ -82,7 +84,7 @@ struct Product {
     std::memcpy(shared + at, &bits, elementBytes);
   }
 
-  /// Of a step's terms.
+  /// Returns the descriptor of a step's terms.
   uint64_t describe(unsigned side, unsigned step) const {
     const Layout &layout = layouts[side];
     unsigned stepTerms = 32 / elementBytes;
@@ -94,7 +96,7 @@ struct Product {
            uint64_t(getStride(side) / 16) << 32 | turn << 62;
   }
 
-  /// Of the terms from one on.
+  /// Returns an element's sum over the terms from `first` on.
   float compute(unsigned row, unsigned column, unsigned first = 0) const {
     float sum = first == 0 ? 1 : 0;
     for (unsigned term = first; term < terms; ++term)
@@ -102,7 +104,7 @@ struct Product {
     return sum;
   }
 
-  /// A step's, from the thread's sums on.
+  /// Multiplies a step, beginning with the thread's sums.
   const float *multiply(unsigned step, const float *sums) const {
     return warp_groups::multiply(
         unsigned(factors), layouts[1].places,
@@ -144,7 +146,7 @@ struct Product {
   }
 };
 
-/// `isTwice`: the second step's terms are there two times.
+/// Compares all sums. With `isTwice`, the second step's terms count twice.
 void checkSums(const Product &product, bool isTwice = false) {
   for (unsigned thread = 0; thread < kThreads; ++thread)
     for (unsigned i = 0; i < product.layouts[1].places / 2; ++i) {
@@ -192,14 +194,14 @@ TEST_F(WarpGroups, ReadNothingBeforeTheyWait) {
   EXPECT_TRUE(std::isnan(product.sums[0][0]));
 }
 
-/// Two groups of a step each, whose operands are memory of their own.
+/// Two groups of one step each, whose operands are in different memory.
 struct Groups : Product {
   static constexpr unsigned kNone = 2;
-  uint32_t left = 1;          ///< groups that are under way …
-  unsigned overwritten = 0;   ///< … when this step's operands change
-  bool isTwice = false;       ///< the second one is made again
-  bool isUncommitted = false; ///< the second one is no group
-  unsigned arrived[4] = {};   ///< threads of each warp
+  uint32_t left = 1;          ///< the most groups that may be in flight …
+  unsigned overwritten = 0;   ///< … when this step's operands are overwritten
+  bool isTwice = false;       ///< whether the second group is multiplied again
+  bool isUncommitted = false; ///< whether the second group is never committed
+  unsigned arrived[4] = {};   ///< the number of each warp's threads
 
   Groups() : Product({kRows, 128, true}, {64, 128, true}, Factors::kBf16) {}
 

@@ -1,7 +1,7 @@
 //===- GradientTest.cpp - Every derivative against finite differences -----===//
 //
-// f64, three copies, shared and arrayed operands mixed. The gradient of a
-// shared operand is each copy's own.
+// Everything is computed in f64 for three copies, with shared and arrayed
+// operands mixed. The gradient of a shared operand is each copy's own.
 //===----------------------------------------------------------------------===//
 
 #include "GradientTask.h"
@@ -19,23 +19,24 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// `function` is the text of a func.func @f as GradientTask takes it.
+/// A case of one function: the text of a func.func @f as GradientTask takes it.
 struct OpCase {
   std::string name;
   std::string function;
-  /// Range of the operands' values; integers are drawn from [0, integers).
+  /// The range of the operands' values; integers are drawn from [0, integers).
   double low = -1.5, high = 1.5;
   int64_t integers = 4;
   double step = 1e-5; ///< of the finite differences
 };
 
-/// What a test prints of its case.
+/// Prints a case by its name in what a test prints.
 std::ostream &operator<<(std::ostream &os, const OpCase &opCase) {
   return os << opCase.name;
 }
 
 constexpr int64_t kCopies = 3;
-/// Elements of an operand that are perturbed, spread over it.
+/// The number of an operand's elements that are perturbed, spread evenly over
+/// it.
 constexpr int64_t kPerturbed = 24;
 
 std::string unary(const std::string &op) {
@@ -52,7 +53,7 @@ std::string binary(const std::string &op) {
          "tensor<3x5xf64>\n}";
 }
 
-/// One op of `operands`, all but the last of which are types of arguments.
+/// Prints a function that holds one op; `arguments` are those of the function.
 std::string oneOp(const std::string &arguments, const std::string &op,
                   const std::string &result) {
   return "func.func @f(" + arguments + ") -> " + result + " {\n  %0 = " + op +
@@ -74,7 +75,7 @@ std::vector<OpCase> elementwiseCases() {
     cases.push_back({op, unary(op), 0.5, 3.0});
   for (const char *op : {"add", "sub", "mul", "max", "min"})
     cases.push_back({op, binary(op)});
-  // Steps, whose derivative is zero.
+  // Step functions, whose derivative is zero, times their operand.
   for (const char *op : {"sign", "floor", "ceil"})
     cases.push_back(
         {op, "func.func @f(%a: tensor<3x5xf64>) -> tensor<3x5xf64> {\n  %0 = "
@@ -91,7 +92,7 @@ std::vector<OpCase> elementwiseCases() {
                        "hfta.select %c, %a, %b : tensor<3x5xi1>, "
                        "tensor<3x5xf64>, tensor<3x5xf64>",
                        "tensor<3x5xf64>")});
-  // Numbers and steps that f32 holds nearly exactly.
+  // Numbers and steps that f32 represents nearly exactly.
   cases.push_back({"cast",
                    "func.func @f(%a: tensor<3x5xf64>) -> tensor<3x5xf64> {\n"
                    "  %0 = hfta.cast %a : tensor<3x5xf64> to f32\n"
@@ -273,7 +274,7 @@ uint32_t nextRandom(uint32_t &state) {
   return state >> 8;
 }
 
-/// Fills the operands with numbers that are pairwise different.
+/// Fills the operands with pseudo-random numbers, the same in every run.
 void fillOperands(GradientTask &task, const OpCase &opCase) {
   uint32_t state = 12345;
   for (unsigned index = 0; index < task.getNumOperands(); ++index) {
@@ -346,7 +347,7 @@ INSTANTIATE_TEST_SUITE_P(Pooling, GradientTest,
 INSTANTIATE_TEST_SUITE_P(Normalization, GradientTest,
                          testing::ValuesIn(normalizationCases()), printName);
 
-/// No op may have a derivative that nobody has compared.
+/// Checks that no op has a derivative that isn't compared above.
 TEST(Gradients, EveryDifferentiableOpIsCompared) {
   std::string texts;
   for (const std::vector<OpCase> &cases :
@@ -359,7 +360,7 @@ TEST(Gradients, EveryDifferentiableOpIsCompared) {
   MLIRContext context(registry);
   context.loadDialect<HftaDialect>();
   for (RegisteredOperationName name : context.getRegisteredOperations()) {
-    // What stacks hold is compared with copies that are trained alone.
+    // Stacks are compared elsewhere, with copies that are trained alone.
     bool joinsCopies = name.getStringRef() == StackOp::getOperationName() ||
                        name.getStringRef() == UnstackOp::getOperationName();
     if (name.hasInterface<DifferentiableOpInterface>() && !joinsCopies)
@@ -368,7 +369,8 @@ TEST(Gradients, EveryDifferentiableOpIsCompared) {
   }
 }
 
-/// What planners ask. An op whose types are inferred may stand in a kernel.
+/// Checks that planners get costs for every op that may stand in a kernel,
+/// which is any op whose result types are inferred.
 TEST(Costs, EveryOpOfAKernelHasThem) {
   DialectRegistry registry;
   registerAllDialects(registry);

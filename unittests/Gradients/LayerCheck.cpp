@@ -4,11 +4,11 @@
 //
 // TRAIN.mlir is a network of phase `train` in f64; the arguments say what its
 // inputs are filled with (integers below COUNT). Each weight gradient is
-// replaced by the one that its hfta.layer gives: the sum of g aᵀ. What a step
-// then adds to each parameter's gradient is compared with finite differences of
-// the loss along a direction of random signs, and a bias that is a column of
-// its layer's weight with the sum of g. Every trained parameter has to be
-// listed.
+// replaced by the one that its hfta.layer gives: the sum of g aᵀ. The gradient
+// that a step then computes for each parameter is compared with finite
+// differences of the loss along a direction of random signs; the gradient of a
+// bias that is a column of its layer's weight is compared with the sum of g as
+// well. Every trained parameter has to be listed by a layer.
 //===----------------------------------------------------------------------===//
 
 #include "JitProgram.h"
@@ -33,11 +33,12 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// How far finite differences go on each side, as the length of all elements'
-/// change: little enough that hardly a rectifier's input changes its sign.
+/// The length of the step on each side of a finite difference, over all
+/// elements of a parameter together: short enough that the input of hardly any
+/// rectifier changes its sign.
 constexpr double kStep = 1e-6;
-/// What both may differ by: of the gradient's length, and the loss' rounding
-/// errors over the step.
+/// The tolerances: relative to the gradient's length, and absolute, for the
+/// rounding errors of the loss divided by the step.
 constexpr double kRelative = 2e-5, kAbsolute = 1e-7;
 
 uint64_t nextRandom(uint64_t &state) {
@@ -45,18 +46,19 @@ uint64_t nextRandom(uint64_t &state) {
   return state >> 33;
 }
 
-/// Something that holds for all copies, or for one.
+/// The copy that something belongs to; none if it holds for all copies.
 using Copy = std::optional<int64_t>;
 
 static bool isOf(Copy copy, int64_t number) { return !copy || *copy == number; }
 
 /// A parameter and what is known of its layers.
 struct Parameter {
-  std::string name;     ///< in the copies' models
-  std::string gradient; ///< its variable, as programs call it
-  Copy copy;            ///< if it is that one's own
+  std::string name;     ///< its name in the copies' models
+  std::string gradient; ///< its gradient's variable, as programs name it
+  Copy copy;            ///< the copy whose own it is, if it is one's own
   std::vector<Copy> uses;
-  /// Variables that hold the sums of output gradients, where it is a column.
+  /// The variables that hold the sums of output gradients, for each layer that
+  /// has this parameter as a column of its weight.
   std::vector<std::pair<std::string, Copy>> columns;
 };
 
@@ -154,7 +156,8 @@ LogicalResult LayerCheck::prepare() {
     replaceGradient(layer);
     writeColumn(layer);
   }
-  // Gradients are used before the place of the layers, at their task's end.
+  // A gradient may be used above its layers, which stand at the end of their
+  // task.
   for (LayerOp layer : layers)
     sortTopologically(layer->getBlock());
   bool ok = true;
@@ -246,7 +249,8 @@ bool LayerCheck::compareParameter(const Parameter &parameter, int64_t copy) {
   return false;
 }
 
-/// Where all uses of a bias are columns, its gradient is the sum of their sums.
+/// Compares the gradient of a bias with the sum of its columns' sums, where all
+/// of its uses are columns.
 bool LayerCheck::compareColumn(const Parameter &parameter, int64_t copy) {
   int64_t uses =
       llvm::count_if(parameter.uses, [&](Copy use) { return isOf(use, copy); });

@@ -47,8 +47,9 @@ private:
     return ReshapeOp::create(builder, loc, value, to);
   }
 
-  /// Windows lie on `large`, one for each element of `small`. Tap by tap, so
-  /// that nothing of the convolutions' own gradients is used.
+  /// Computes a convolution's weight gradient, where `large` has one window for
+  /// each element of `small`. It goes tap by tap, so that it shares nothing
+  /// with the gradients of the convolution ops.
   Value convolve(Value large, Value small) {
     ArrayRef<int64_t> kernel = shape.drop_front(2);
     int64_t taps = 1;
@@ -63,7 +64,7 @@ private:
     return reshape(ConcatOp::create(builder, loc, parts, 2), shape);
   }
 
-  /// With zeros around, and enough of them behind for a whole stride.
+  /// Pads with zeros, and with enough of them at the end for a whole stride.
   Value pad(Value large) {
     ArrayRef<int64_t> padding = *layer.getPadding();
     size_t axes = padding.size() / 2;
@@ -76,7 +77,8 @@ private:
                          builder.getFloatAttr(getElementType(large), 0.0));
   }
 
-  /// What each window has at one tap: shaped as `small` but for channels.
+  /// Picks each window's element at one tap; shaped as `small` except for
+  /// channels.
   Value pickTap(Value padded, ArrayRef<int64_t> kernel, int64_t tap,
                 Value small) {
     SmallVector<int64_t> offsets(2, 0), strides(2, 1);
@@ -92,7 +94,7 @@ private:
     return SliceOp::create(builder, loc, padded, offsets, sizes, strides);
   }
 
-  /// [n, c, space…] as [n, group, channel of the group, position].
+  /// Reshapes [n, c, space…] to [n, group, channel of the group, position].
   Value split(Value value) {
     ArrayRef<int64_t> from = getShape(value);
     int64_t positions = 1, groups = layer.getGroups();
@@ -101,7 +103,7 @@ private:
     return reshape(value, {from[0], groups, from[1] / groups, positions});
   }
 
-  /// For each group channels of `small` by channels of `patch`.
+  /// Multiplies, for each group, the channels of `small` by those of `patch`.
   Value multiplyGroups(Value patch, Value small) {
     AffineExpr n, g, p, s, c;
     bindDims(builder.getContext(), n, g, p, s, c);
@@ -115,7 +117,8 @@ private:
         TypeAttr());
   }
 
-  /// Ones where a lookup asks for a row, times output gradients.
+  /// Multiplies a matrix that has ones where a lookup asks for a row by the
+  /// output gradients.
   Value lookUp() {
     int64_t rows = shape[0], width = shape[1];
     int64_t lookups = getLogicalType(input.getType()).getNumElements();

@@ -1,7 +1,7 @@
 //===- RebuiltGradients.h - Weight gradients from layers --------*- C++ -*-===//
 //
-// What a second-order method does with hfta.layer: it computes from a layer's
-// input and output gradient. Here that is the weight's gradient once more.
+// Uses hfta.layer as a second-order method does, which computes from a layer's
+// input and output gradient: here it computes the weight's gradient once more.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_UNITTESTS_GRADIENTS_REBUILTGRADIENTS_H
@@ -11,11 +11,12 @@
 
 namespace mlir::hfta {
 
-/// Builds sum g aᵀ behind `layer`, from its input and output gradient alone, in
-/// the weight's shape; null if its kind is `other`.
+/// Builds the sum of g aᵀ after `layer`, from its input and output gradient
+/// alone, in the weight's shape; null if the layer's kind is `other`.
 Value rebuildWeightGradient(OpBuilder &builder, LayerOp layer);
 
-/// The sum of g over rows, flat; for a layer whose bias is a column.
+/// Builds the sum of g over rows, flattened, for a layer whose bias is a
+/// column.
 Value sumOutputGradients(OpBuilder &builder, LayerOp layer);
 
 } // namespace mlir::hfta

@@ -18,7 +18,7 @@ namespace {
 const std::string kPorts =
     port("input", "x", {2, 3}) + port("output", "y", {2, 3});
 
-/// The only message of importing a graph, which must fail as `failure`.
+/// Returns the only message of importing a graph, which must fail as `failure`.
 std::string getError(const std::string &graph,
                      OnnxFailure failure = OnnxFailure::input,
                      int64_t opset = 17) {
@@ -38,7 +38,7 @@ TEST(OnnxErrors, NotAModel) {
   }
 }
 
-/// The message of opening what is no file.
+/// Returns the message of opening a path that is no file.
 std::string getOpenError(const std::string &path) {
   Importer importer;
   OnnxFailure failure = OnnxFailure::none;
@@ -101,7 +101,7 @@ TEST(OnnxErrors, EverythingUnsupportedAtOnce) {
   EXPECT_EQ(imported.failure, OnnxFailure::unsupported);
 }
 
-/// What such a node's graph reads and defines is its own affair.
+/// Values inside the graph of an unsupported node don't matter.
 TEST(OnnxErrors, GraphsInsideOfUnsupportedNodes) {
   std::string body = port("input", "iteration", {}, 7) +
                      port("input", "cond_in", {}, 9) + port("input", "x", {2}) +
@@ -144,7 +144,7 @@ TEST(OnnxErrors, UnsupportedTensorsBesideUnsupportedNodes) {
   EXPECT_EQ(imported.failure, OnnxFailure::unsupported);
 }
 
-/// A model without ONNX's own operators needs none of its operator sets.
+/// A model without operators of ONNX's own domain needs no operator set of it.
 TEST(OnnxErrors, OtherDomainsAlone) {
   ::onnx::ModelProto model =
       makeModel(kPorts + node("Adam", "a", {"x"}, {"y"},
@@ -426,7 +426,7 @@ TEST(OnnxErrors, Losses) {
             "int64");
 }
 
-/// Damaged files are reported or imported, never a crash.
+/// Damaged files are reported or imported; none crashes the importer.
 TEST(OnnxErrors, DamagedFiles) {
   std::string bytes =
       makeModel(

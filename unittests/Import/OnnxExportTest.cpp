@@ -12,7 +12,7 @@ using namespace mlir::hfta::test;
 
 namespace {
 
-/// Imports for a job of batch 4 and exports again.
+/// A model that was imported for a job of batch 4, then exported again.
 struct Exported {
   OnnxExportTemplate parts;
   ::onnx::ModelProto header;
@@ -35,7 +35,7 @@ struct Exported {
     EXPECT_TRUE(graph.ParseFromString(parts.graph));
   }
 
-  /// Kinds of all nodes but constants, in order.
+  /// Returns the kinds of all nodes except constants, in order.
   std::vector<std::string> getOps() const {
     std::vector<std::string> ops;
     for (const ::onnx::NodeProto &node : graph.node())
@@ -83,7 +83,7 @@ TEST(OnnxExport, InferenceMode) {
             (Ops{"scale", "bias", "mean", "variance"}));
 }
 
-/// One node of many operands is many ops of one name.
+/// One node of many operands is imported as many ops, whose name is its own.
 TEST(OnnxExport, ManyValuesOfOneName) {
   std::vector<std::string> operands(10000, "x");
   Exported exported(port("input", "x", {-1, 2}) +
@@ -123,7 +123,8 @@ TEST(OnnxExport, ReshapesFollowTheBatch) {
 }
 
 TEST(OnnxExport, TheBatchMayShareAnAxis) {
-  // [batch, 5, 6] -> [5, batch, 6] -> [5 * batch, 6] -> [5, batch * 2, 3]
+  // The shapes are [batch, 5, 6] -> [5, batch, 6] -> [5 * batch, 6] -> [5,
+  // batch * 2, 3].
   std::string permute = listAttribute("perm", {1, 0, 2});
   Exported exported(
       port("input", "x", {-1, 5, 6}) + weight("w", {6, 6}) +
@@ -197,8 +198,8 @@ TEST(OnnxExport, ScatteringRoundTrip) {
   }
 }
 
-/// Elsewhere than at the front, several axes of places, and the batch among
-/// those that stay.
+/// The scattered axes aren't at the front, several axes hold places, and the
+/// batch is among the axes that stay.
 TEST(OnnxExport, ScatteringAlongInnerAxes) {
   Importer importer;
   OnnxImportOptions options;
@@ -248,7 +249,7 @@ TEST(OnnxExport, RefusesWhatHasNoCounterpart) {
                                 port("output", "y", {-1, 3})),
                       options);
   ASSERT_TRUE(imported.model);
-  // Padding between elements has no counterpart.
+  // Padding between elements can't be exported.
   imported.model.walk([&](ReluOp op) {
     OpBuilder builder(op);
     int64_t none[] = {0, 0}, gaps[] = {0, 1}, cut[] = {1, 1};

@@ -1,4 +1,4 @@
-//===- OnnxImportTest.cpp - What ONNX graphs become -----------------------===//
+//===- OnnxImportTest.cpp - The ops that ONNX graphs become ---------------===//
 
 #include "OnnxTestModel.h"
 
@@ -24,7 +24,7 @@ OnnxImportOptions asWritten() {
   return options;
 }
 
-/// The model of one Einsum.
+/// Imports the model of one Einsum.
 Imported importEinsum(const std::string &equation, const std::string &ports,
                       std::vector<std::string> operands) {
   return Importer().import(
@@ -66,8 +66,8 @@ TEST(OnnxImport, EinsumBroadcastsEllipses) {
   EXPECT_TRUE(imported.contains("-> (tensor<2x4xf32>"));
 }
 
-/// A node that adds `w`, a parameter, or takes the exponential, if the size of
-/// x' axis 1, `width`, is 3.
+/// A node that adds the parameter `w` if the size of x' axis 1, `width`, is 3,
+/// and takes the exponential otherwise.
 std::string conditional(const std::string &thenBranch, int64_t width) {
   return node("Shape", "shape", {"x"}, {"s"}) + integers("one", {1}) +
          integers("three", {3}) + node("Gather", "size", {"s", "one"}, {"n"}) +
@@ -214,7 +214,7 @@ TEST(OnnxImport, DiagonalBeyondTheMatrix) {
   }
 }
 
-/// A small file can ask for any amount of arithmetic.
+/// A small file can ask for any amount of arithmetic on constants.
 TEST(OnnxImport, LongArithmeticIsLeftToTheProgram) {
   std::string graph = integers("zero", {0}) + integers("one", {1}) +
                       integers("size", {10000}) +
@@ -227,7 +227,7 @@ TEST(OnnxImport, LongArithmeticIsLeftToTheProgram) {
     graph += node("Add", "a" + std::to_string(index),
                   {"sum" + std::to_string(index), "one"},
                   {"sum" + std::to_string(index + 1)});
-  // Shapes are known all the same.
+  // Shapes are evaluated nevertheless.
   graph +=
       node("Add", "two", {"one", "one"}, {"two"}) +
       node("Tile", "tile", {"sum" + std::to_string(kAdditions), "two"}, {"y"}) +
@@ -316,7 +316,7 @@ TEST(OnnxImport, DropoutInAJob) {
   Imported imported = Importer().import(makeModel(graph), batchOf(3));
   ASSERT_TRUE(imported.model);
   EXPECT_TRUE(imported.contains("hfta.constant dense<2.500000e-01>"));
-  // FNV-1a of "y".
+  // The number is FNV-1a of "y".
   EXPECT_TRUE(imported.contains("[3, 4] stream 3414841551979943252 "
                                 "{per_sample}"))
       << imported.text;
@@ -362,7 +362,7 @@ TEST(OnnxImport, Freeze) {
 }
 
 TEST(OnnxImport, WhatIsTrained) {
-  // A scalar and an operand of shape arithmetic are constants.
+  // A scalar and an operand of shape arithmetic are constants, not parameters.
   Imported imported = Importer().import(
       makeModel(
           port("input", "x", {-1, 2}) + weight("w", {2}) +
@@ -386,7 +386,8 @@ TEST(OnnxImport, WhatIsTrained) {
   EXPECT_TRUE(imported.contains("to [2, 1, 2]"));
 }
 
-// What f32 doesn't hold is noted beside, also after arithmetic on it.
+// The exact value of a constant that f32 can't represent is noted, also after
+// arithmetic on it.
 TEST(OnnxImport, ConstantsInNaturalTypes) {
   Imported imported = Importer().import(
       makeModel(port("input", "x", {-1, 2}) + weight("w", {2, 2}) +
@@ -476,7 +477,7 @@ TEST(OnnxImport, SampleShapesBindSymbols) {
             "axis 'size' is 3 elsewhere but 4 in input 'z'");
 }
 
-/// An axis without a name is called after its input and number.
+/// An axis without a name is named by its input and number.
 TEST(OnnxImport, DimsBindAxesWithoutNames) {
   std::string graph =
       "input { name: 'x' type { tensor_type { elem_type: 1 shape { dim { } "
@@ -503,7 +504,7 @@ TEST(OnnxImport, DimsBindAxesWithoutNames) {
             "no axis of the model's inputs is called 'x.2'");
 }
 
-/// What is known of a half is known at compile time too.
+/// Arithmetic on halves is evaluated at compile time too.
 TEST(OnnxImport, HalvesAreEvaluated) {
   for (int type : {10, 16}) {
     std::string number = std::to_string(type);

@@ -16,42 +16,44 @@ namespace mlir::hfta::test {
 /// Parses protobuf's text format; a failure fails the test.
 ::onnx::ModelProto parseModel(const std::string &text);
 
-/// The model of a graph in text form, in operator set `opset`.
+/// Returns the model of a graph in text form, in operator set `opset`.
 ::onnx::ModelProto makeModel(const std::string &graph, int64_t opset = 17);
 
-/// Text of a float input or output; a size of -1 is the axis "batch".
+/// Returns the text of a float input or output; a size of -1 is the axis
+/// "batch".
 std::string port(const std::string &kind, const std::string &name,
                  std::vector<int64_t> shape, int elementType = 1);
-/// Text of a float initializer that holds 0.25, 0.5, 0.75, …
+/// Returns the text of a float initializer that holds 0.25, 0.5, 0.75, …
 std::string weight(const std::string &name, std::vector<int64_t> shape);
-/// Text of an int64 initializer.
+/// Returns the text of an int64 initializer.
 std::string integers(const std::string &name, std::vector<int64_t> values);
-/// Text of a node.
+/// Returns the text of a node.
 std::string node(const std::string &type, const std::string &name,
                  std::vector<std::string> inputs,
                  std::vector<std::string> outputs,
                  const std::string &attributes = "");
-/// Text of attributes.
+/// Returns the text of attributes.
 std::string attribute(const std::string &name, int64_t value);
-/// Of a graph attribute, with the text of what is in it.
+/// Returns the text of a graph attribute, with the text of its contents.
 std::string graphAttribute(const std::string &name, const std::string &graph);
 std::string attribute(const std::string &name, double value);
 std::string listAttribute(const std::string &name, std::vector<int64_t> values);
 
-/// What an import gave.
+/// The result of an import.
 struct Imported {
   OwningOpRef<ModuleOp> module;
   ModelOp model; ///< null after errors
   OnnxFailure failure = OnnxFailure::none;
-  std::vector<std::string> messages; ///< in order
-  std::string text;                  ///< of the module
+  std::vector<std::string> messages; ///< in the order in which they were
+                                     ///< reported
+  std::string text;                  ///< of the imported module
 
   bool contains(const std::string &part) const {
     return text.find(part) != std::string::npos;
   }
 };
 
-/// Imports models into one context, that of the process.
+/// Imports models into one context, which the whole process shares.
 class Importer {
 public:
   Importer();

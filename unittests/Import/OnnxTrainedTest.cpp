@@ -49,7 +49,7 @@ Rules import(const std::string &graph,
   return getRules(Importer().import(model, options));
 }
 
-/// The messages of a model whose metadata has this entry.
+/// Returns the messages of importing a model whose metadata has this entry.
 std::vector<std::string> importBad(const std::string &list) {
   ::onnx::ModelProto model = makeModel(
       port("input", "x", {-1, 4}) + weight("w", {4}) + integers("axes", {1}) +
@@ -97,7 +97,7 @@ TEST(OnnxTrained, NamesOfAnExportersMaking) {
 }
 
 TEST(OnnxTrained, ScoresAreNoLayer) {
-  // A mask added to a product of activations is no bias.
+  // A mask that is added to a product of activations is no bias.
   Rules rules = import(weight("val_1", {2, 2}) + weight("val_2", {2, 4}) +
                        node("Transpose", "t", {"x"}, {"t"}) +
                        node("MatMul", "s", {"x", "t"}, {"s"}) +
@@ -109,7 +109,7 @@ TEST(OnnxTrained, ScoresAreNoLayer) {
 }
 
 TEST(OnnxTrained, GroupNormalization) {
-  // Ones and zeros normalize the groups, then come scale and shift.
+  // Ones and zeros normalize the groups; scale and shift follow.
   auto splat = [](const std::string &name, int value) {
     return "initializer { name: '" + name + "' dims: 2 data_type: 1 " +
            "float_data: " + std::to_string(value) +

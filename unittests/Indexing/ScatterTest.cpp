@@ -1,7 +1,8 @@
-//===- ScatterTest.cpp - Sums of what indices choose ----------------------===//
+//===- ScatterTest.cpp - Sums of elements that indices choose -------------===//
 //
-// Through all of the compiler's phases, against a loop over the indices: each
-// element has its updates added in their order, so that all bits are known.
+// The op runs through all of the compiler's phases and is compared with a loop
+// over the indices. Each element adds its updates in their order, so the
+// results must be identical to the last bit.
 //===----------------------------------------------------------------------===//
 
 #include "JitProgram.h"
@@ -19,12 +20,12 @@ using Sizes = std::vector<int64_t>;
 
 constexpr int64_t kCopies = 3;
 
-/// A scatter_add into a tensor of sizes before, slices and after.
+/// A scatter_add into a tensor with the axes `before`, `slices` and `after`.
 struct ScatterCase {
   std::string name;
   Sizes before, indices, after;
   int64_t slices;
-  /// How many of the slices indices choose from; the others have no update.
+  /// The number of slices that indices choose from; the others have no update.
   int64_t chosen;
   std::string indexType = "i64";
   enum { ofCopies, shared, constant } owner = ofCopies; ///< of the indices
@@ -52,7 +53,8 @@ std::string printType(std::initializer_list<Sizes> shape,
   return text + element + encoding + ">";
 }
 
-/// A task that reads variables and adds what `ops` make of them, %sum, to @g.
+/// Prints a task that reads variables and adds %sum, which `ops` compute, to
+/// @g.
 std::string
 printModule(const std::vector<std::pair<std::string, std::string>> &variables,
             const std::string &ops, const std::string &result) {
@@ -76,7 +78,7 @@ uint32_t next(uint32_t &state) {
   return state >> 8;
 }
 
-/// Of so many digits that sums of floats are rounded each time.
+/// Draws numbers with so many digits that each sum of floats is rounded.
 template <typename T>
 std::vector<T> drawNumbers(int64_t count, uint32_t &state) {
   std::vector<T> numbers;
@@ -85,7 +87,8 @@ std::vector<T> drawNumbers(int64_t count, uint32_t &state) {
   return numbers;
 }
 
-/// Some of them negative, and some outside.
+/// Draws indices, some of which are negative, and some of which are out of
+/// range.
 Sizes drawIndices(const ScatterCase &scatter, uint32_t &state) {
   Sizes indices;
   for (int64_t i = 0; i < count(scatter.indices); ++i) {
@@ -105,7 +108,7 @@ Sizes drawIndices(const ScatterCase &scatter, uint32_t &state) {
   return indices;
 }
 
-/// What is added to `result`: its sum is computed first.
+/// Adds the updates to `result`: their sum is computed first.
 template <typename T>
 void addScattered(const ScatterCase &scatter, const Sizes &indices,
                   const std::vector<T> &updates, std::vector<T> &result) {
@@ -155,7 +158,7 @@ void checkResult(JitProgram &program, int64_t copy,
         << ", expected " << expected[i];
 }
 
-/// Of each copy.
+/// Draws the indices of each copy.
 std::vector<Sizes> drawAllIndices(const ScatterCase &scatter, uint32_t &state) {
   std::vector<Sizes> all = {drawIndices(scatter, state)};
   while (all.size() < kCopies)
@@ -211,7 +214,7 @@ void checkScatter(const ScatterCase &scatter, const std::string &element) {
     checkResult(*program, copy, expected[copy]);
 }
 
-/// With few indices a GPU's threads compare them all; with many they have
+/// With few indices, a GPU's threads compare all of them; with many, they use
 /// tables.
 std::vector<ScatterCase> scatterCases() {
   return {
@@ -242,7 +245,8 @@ INSTANTIATE_TEST_SUITE_P(Cases, ScatterTest, testing::ValuesIn(scatterCases()),
                            return info.param.name;
                          });
 
-/// Segments of none, of one and of several updates, of which one is in none.
+/// There are segments of no, one and several updates, and one update is in no
+/// segment.
 TEST(SegmentSum, FollowsItsTables) {
   std::string u = printType({{2, 6, 3}}, "f32"), o = printType({{6}}, "i32"),
               s = printType({{5}}, "i64", false),

@@ -12,7 +12,7 @@
 
 namespace hfta_test {
 
-/// A job, its module (null after errors) and what was printed.
+/// A job, its module (null after errors) and the messages that were printed.
 struct CompiledJob {
   std::unique_ptr<llvm::SourceMgr> sources;
   std::unique_ptr<mlir::MLIRContext> context;
@@ -25,13 +25,13 @@ CompiledJob compile(llvm::StringRef text,
                     const mlir::hfta::JobOptions &options = {},
                     const mlir::hfta::FrontEndOptions &frontEnd = {});
 
-/// A job of twelve lines that compiles; tests replace parts of it.
+/// The text of a job of twelve lines that compiles; tests replace parts of it.
 extern const char *const kSmallJob;
 
-/// `kSmallJob` with the first `part` replaced.
+/// Returns `kSmallJob` with the first occurrence of `part` replaced.
 std::string replaceIn(llvm::StringRef part, llvm::StringRef replacement);
 
-/// What compiling that prints.
+/// Returns the messages of compiling that text.
 std::string getErrors(llvm::StringRef part, llvm::StringRef replacement);
 
 } // namespace hfta_test

@@ -15,7 +15,7 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// Of one matrix of one copy.
+/// The operands for one matrix of one copy.
 struct Matrix {
   Numbers factor, start;
 };
@@ -24,7 +24,7 @@ struct Answer {
   Numbers basis, values;
 };
 
-/// Decomposes matrices, those of one copy after the other, in type T.
+/// Decomposes matrices in type T; the matrices of a copy follow each other.
 template <typename T>
 std::vector<Answer> run(const std::vector<Matrix> &matrices, int64_t rows,
                         int64_t copies) {
@@ -62,8 +62,8 @@ std::vector<Answer> run(const std::vector<Matrix> &matrices, int64_t rows,
   return answers;
 }
 
-/// The largest element of F q - λ q over all pairs, as a part of the largest
-/// eigenvalue.
+/// Returns the largest element of F q - λ q over all eigenpairs, relative to
+/// the largest eigenvalue.
 double getResidual(const Numbers &packed, const Answer &answer, int64_t rows) {
   double worst = 0, largest = 0;
   for (int64_t i = 0; i < rows; ++i)
@@ -77,7 +77,7 @@ double getResidual(const Numbers &packed, const Answer &answer, int64_t rows) {
   return largest > 0 ? worst / largest : worst;
 }
 
-/// The largest element of QᵀQ - I.
+/// Returns the largest element of QᵀQ - I.
 double getSkew(const Answer &answer, int64_t rows) {
   double worst = 0;
   for (int64_t i = 0; i < rows; ++i)
@@ -108,7 +108,8 @@ bool equal(const Answer &a, const Answer &b) {
 
 class EigenOfSize : public testing::TestWithParam<int64_t> {};
 
-// Without a start, then with the basis of a matrix that is much like it.
+// The first run has no start; the second starts with the basis of a matrix that
+// is much like it.
 TEST_P(EigenOfSize, areThoseOfTheMatrix) {
   int64_t rows = GetParam();
   std::vector<Matrix> matrices(4);
@@ -129,7 +130,7 @@ TEST_P(EigenOfSize, areThoseOfTheMatrix) {
     expectRight(matrices[i].factor, wide[i], rows, 1e-9);
 }
 
-// Some neighbours are done at once, some not at all.
+// Some neighbours in the batch are finished at once, some never converge.
 TEST_P(EigenOfSize, dependOnNoOther) {
   int64_t rows = GetParam();
   std::vector<Matrix> matrices(6);
@@ -145,7 +146,7 @@ TEST_P(EigenOfSize, dependOnNoOther) {
 INSTANTIATE_TEST_SUITE_P(Sizes, EigenOfSize,
                          testing::Values(1, 2, 3, 7, 16, 33, 64, 65, 130));
 
-// A basis that serves again and again stays orthogonal, in f32 too.
+// A basis that is a start again and again stays orthogonal, in f32 too.
 TEST(Eigen, staysOrthogonal) {
   int64_t rows = 20;
   std::vector<Matrix> matrices(1);
@@ -162,9 +163,9 @@ TEST(Eigen, staysOrthogonal) {
 TEST(Eigen, ofEqualValues) {
   int64_t rows = 5;
   std::vector<Matrix> matrices(3);
-  matrices[0].factor.assign(15, 0); // nothing
+  matrices[0].factor.assign(15, 0); // all zeros
   matrices[1].factor.assign(15, 1); // of rank 1
-  matrices[2].factor.assign(15, 0); // three equal ones
+  matrices[2].factor.assign(15, 0); // three equal eigenvalues
   for (int64_t i : {1, 2, 4})
     matrices[2].factor[i * (i + 3) / 2] = 2;
   std::vector<Answer> answers = run<double>(matrices, rows, 1);
@@ -177,7 +178,7 @@ TEST(Eigen, ofEqualValues) {
 
 TEST(Eigen, belowZeroAreZero) {
   std::vector<Matrix> matrices(1);
-  matrices[0].factor = {1, 2, 1}; // 3 and -1
+  matrices[0].factor = {1, 2, 1}; // eigenvalues 3 and -1
   Answer answer = run<double>(matrices, 2, 1)[0];
   std::sort(answer.values.begin(), answer.values.end());
   EXPECT_EQ(answer.values[0], 0);
@@ -185,7 +186,8 @@ TEST(Eigen, belowZeroAreZero) {
   EXPECT_LT(getSkew(answer, 2), 1e-14);
 }
 
-// What isn't finite has values of zero and the start, which must be a basis.
+// A matrix with an element that isn't finite gets eigenvalues of zero and, as
+// its basis, the start if that is an orthogonal basis, else the identity.
 TEST(Eigen, ofNoNumbers) {
   double infinity = std::numeric_limits<double>::infinity();
   std::vector<Matrix> matrices(4);

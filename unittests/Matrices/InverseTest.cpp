@@ -16,7 +16,7 @@ using Numbers = std::vector<double>;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// (packed + damping · I)⁻¹ by Gauss-Jordan elimination with pivots.
+/// Returns (packed + damping · I)⁻¹ by Gauss-Jordan elimination with pivots.
 Numbers invert(const Numbers &packed, int64_t rows, double damping) {
   std::vector<std::vector<long double>> work(
       rows, std::vector<long double>(2 * rows));
@@ -48,7 +48,7 @@ Numbers invert(const Numbers &packed, int64_t rows, double damping) {
   return inverse;
 }
 
-/// Of one matrix of one copy.
+/// The operands for one matrix of one copy.
 struct Matrix {
   Numbers factor, old;
   double damping = 0.1;
@@ -59,7 +59,7 @@ struct Answer {
   int32_t tries = -1;
 };
 
-/// Inverts matrices, those of one copy after the other, in type T.
+/// Inverts matrices in type T; the matrices of a copy follow each other.
 template <typename T>
 std::vector<Answer> run(const std::vector<Matrix> &matrices, int64_t rows,
                         int64_t copies, int threads = 2) {
@@ -104,7 +104,7 @@ std::vector<Matrix> makeMatrices(int64_t count, int64_t rows) {
   return matrices;
 }
 
-/// The largest difference, as a part of the largest number.
+/// Returns the largest difference, relative to the largest number.
 double compare(const Numbers &got, const Numbers &expected) {
   double worst = 0, largest = 0;
   for (size_t i = 0; i < expected.size(); ++i) {
@@ -124,7 +124,7 @@ bool equal(const Numbers &a, const Numbers &b) {
 
 class InverseOfSize : public testing::TestWithParam<int64_t> {};
 
-// Matrices of two copies, in both types.
+// The matrices of two copies, in both types.
 TEST_P(InverseOfSize, equalsTheNaiveOne) {
   int64_t rows = GetParam();
   std::vector<Matrix> matrices = makeMatrices(6, rows);
@@ -139,7 +139,7 @@ TEST_P(InverseOfSize, equalsTheNaiveOne) {
   }
 }
 
-// The bytes of a matrix are those that it has alone.
+// A matrix in a batch gives the bytes that it gives alone.
 TEST_P(InverseOfSize, dependsOnNoOther) {
   int64_t rows = GetParam();
   std::vector<Matrix> matrices = makeMatrices(21, rows);
@@ -159,8 +159,9 @@ INSTANTIATE_TEST_SUITE_P(Sizes, InverseOfSize,
 
 class InverseThatFails : public testing::TestWithParam<int64_t> {};
 
-// What has no inverse is tried again with more damping; what has none then
-// keeps the old one. The others are what they are without such neighbours.
+// A matrix that has no inverse is tried again with more damping; if it still
+// has none, it keeps its old inverse. The other matrices give what they give
+// without such neighbours.
 TEST_P(InverseThatFails, isTriedAgain) {
   int64_t rows = GetParam();
   std::vector<Matrix> good = makeMatrices(20, rows);
@@ -168,7 +169,7 @@ TEST_P(InverseThatFails, isTriedAgain) {
     matrix.old = makePacked(rows, 7);
   std::vector<Matrix> mixed = good;
   int64_t last = rows * (rows + 1) / 2 - 1;
-  // Negative eigenvalues that one, two, three further tries are enough for.
+  // Negative eigenvalues for which one, two or three further tries are enough.
   auto makeIndefinite = [&](Matrix &matrix, double value) {
     std::fill(matrix.factor.begin(), matrix.factor.end(), 0);
     for (int64_t i = 0; i < rows; ++i)
@@ -183,7 +184,7 @@ TEST_P(InverseThatFails, isTriedAgain) {
   mixed[8].factor[last / 2] = kNaN;
   mixed[9].factor[0] = kInfinity;
   mixed[10].factor[last] = -kInfinity;
-  mixed[11] = mixed[7]; // and has no old one
+  mixed[11] = mixed[7]; // this one has no old inverse either
   mixed[11].old.clear();
   mixed[11].damping = 0.25;
   std::fill(mixed[12].factor.begin(), mixed[12].factor.end(), 0); // singular
@@ -216,7 +217,7 @@ TEST_P(InverseThatFails, isTriedAgain) {
 INSTANTIATE_TEST_SUITE_P(Sizes, InverseThatFails,
                          testing::Values(1, 5, 16, 40, 70));
 
-// A pivot that is positive, but has no finite inverse.
+// The pivot is positive, but its reciprocal isn't finite.
 TEST(Inverse, thatIsNotFiniteIsTriedAgain) {
   std::vector<Matrix> matrices(1);
   matrices[0] = {{0}, {2}, 1e-42};

@@ -15,14 +15,14 @@ namespace mlir::hfta {
 /// A program of one op whose operands and results are variables.
 class MatrixTask {
 public:
-  /// Shape and element type, "2x36xf64", of each variable.
+  /// A variable; its type is its shape and element type, e.g. "2x36xf64".
   struct Variable {
     std::string name, type;
     bool isArrayed = true;
   };
 
-  /// `op` is the op's name, as "spd_inverse". Null, with diagnostics, if it
-  /// doesn't compile.
+  /// Compiles a program of `op`, e.g. "spd_inverse". Null, with diagnostics, if
+  /// it doesn't compile.
   static std::unique_ptr<MatrixTask>
   compile(const std::string &op, const std::vector<Variable> &operands,
           const std::vector<Variable> &results, int64_t copies,
@@ -30,12 +30,12 @@ public:
   ~MatrixTask();
 
   void run();
-  /// One copy's elements.
+  /// Returns one copy's elements.
   template <typename T>
   T *at(const std::string &name, int64_t copy) {
     return static_cast<T *>(getMemory(name, copy));
   }
-  /// What the table says of a variable's size for one copy.
+  /// Returns a variable's size for one copy, as the program's table states it.
   uint64_t getBytes(const std::string &name);
 
 private:
@@ -45,11 +45,12 @@ private:
   std::unique_ptr<JitProgram> program;
 };
 
-/// Numbers in [-1, 1) that follow from `seed`.
+/// Returns numbers in [-1, 1) that follow from `seed`.
 std::vector<double> makeNumbers(int64_t count, uint64_t seed);
-/// A packed positive definite matrix with eigenvalues in about [0.01, n].
+/// Returns a packed positive definite matrix with eigenvalues in about [0.01,
+/// n].
 std::vector<double> makePacked(int64_t rows, uint64_t seed);
-/// A packed matrix' element, from either triangle.
+/// Returns a packed matrix' element, from either triangle.
 double getPacked(const std::vector<double> &packed, int64_t row,
                  int64_t column);
 

@@ -14,21 +14,23 @@ using namespace mlir::hfta;
 using onnx_import::FileTensor;
 
 static constexpr int64_t kCopies = 3;
-/// Elements of an operand that are perturbed, and how far.
+/// The number of an operand's elements that are perturbed, and by how much.
 static constexpr int64_t kPerturbed = 8;
 static constexpr double kStep = 1e-5;
 static constexpr double kRelative = 1e-5, kAbsolute = 1e-6;
-/// Of the inputs, so that none lies on a step or kink and copies differ.
+/// The noise on the inputs, so that none lies on a step or kink and copies
+/// differ.
 static constexpr double kNoise = 1e-3;
 
-/// In [-1, 1).
+/// Returns noise in [-1, 1).
 static double nextNoise(uint32_t &state) {
   state = state * 1664525u + 1013904223u;
   return (state >> 8) / double(1 << 23) - 1;
 }
 
-/// ONNX's data sets hold some bfloat16 as integers: any numbers do. Around
-/// infinities there is no slope to measure.
+/// Returns an input's numbers. Some bfloat16 data of ONNX' tests are stored as
+/// integers, for which any numbers do; infinities, around which there is no
+/// slope to measure, become zero.
 static SmallVector<double> readNumbers(const FileTensor &input) {
   if (!isa<FloatType>(input.type.getElementType()))
     return SmallVector<double>(input.type.getNumElements());
@@ -55,15 +57,15 @@ static void fill(GradientTask &task, unsigned index, const FileTensor &input,
   }
 }
 
-/// Whether the loss has a slope there: no step, no kink, no pole.
+/// Whether the loss has a slope at this element: no step, no kink, no pole.
 static bool isSmooth(const GradientElement &element) {
   double size = std::fabs(element.above) + std::fabs(element.below);
   return std::isfinite(size) &&
          std::fabs(element.above - element.below) <= 1e-4 + 1e-2 * size;
 }
 
-/// Running statistics have no derivative, neither those that are read nor those
-/// that are written.
+/// Whether the operand is running statistics, which have no derivative, neither
+/// those that are read nor those that are written.
 static bool isStatistics(OpOperand &use) {
   auto normalization = dyn_cast<BatchNormOp>(use.getOwner());
   return normalization && (use.get() == normalization.getRunningMean() ||

@@ -13,8 +13,8 @@
 namespace mlir::hfta {
 
 /// Compares the gradients of `forward`, in `module`, which is used up, with
-/// finite differences near `inputs`, one an argument, in f64 and three copies,
-/// of which every other argument is shared. What is wrong, or nothing.
+/// finite differences near `inputs`, one for each argument, in f64 with three
+/// copies; every other argument is shared. Returns an error, or nothing.
 std::string
 findWrongGradient(ModuleOp module, func::FuncOp forward,
                   const std::vector<onnx_import::FileTensor> &inputs);

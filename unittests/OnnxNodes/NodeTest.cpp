@@ -33,8 +33,8 @@ using namespace mlir::hfta;
 using onnx_import::FileTensor;
 
 static constexpr double kAbsolute = 1e-6;
-/// Expected values were computed in the tensors' own precision, in another
-/// order: so many units in the last place are no error.
+/// The most units in the last place by which results may differ: expected
+/// values were computed in the tensors' own precision, in another order.
 static constexpr double kMostUnits = 4;
 
 namespace {
@@ -74,7 +74,8 @@ private:
                                       ArrayRef<std::string> names);
   OwningOpRef<ModuleOp> import(ArrayRef<JobFlag> flags = {});
   NodeResult lower(ModuleOp module);
-  /// Compiles with the inputs that must be known; they leave `inputs`.
+  /// Compiles with the values of inputs that must be known, and removes these
+  /// from `inputs`.
   NodeResult compile(std::vector<NamedTensor> &inputs);
   NodeResult compare(const NamedTensor &expected);
   NodeResult compareGradients(ArrayRef<NamedTensor> inputs);
@@ -86,8 +87,9 @@ private:
   ScopedDiagnosticHandler handler;
   std::vector<std::string> errors;
   std::vector<std::string> inputNames, outputNames;
-  std::vector<NamedTensor> constants; ///< inputs that must be known
-  NodeResult description;             ///< of the model: no status
+  std::vector<NamedTensor> constants; ///< inputs that must be known at compile
+                                      ///< time
+  NodeResult description;             ///< of the model, without a status
   std::unique_ptr<JitProgram> program;
 };
 
@@ -95,7 +97,7 @@ private:
 
 NodeResult NodeTest::fail(NodeStatus status, const Twine &fallback) {
   NodeResult result{status, errors.empty() ? fallback.str() : errors.front()};
-  // One line; the test's name tells the file.
+  // One line is enough; the test's name identifies the file.
   size_t end = result.reason.find('\n');
   result.reason = result.reason.substr(0, end);
   return result;
@@ -142,7 +144,7 @@ std::vector<NamedTensor> NodeTest::readValues(StringRef dataSet,
         onnx_import::readTensor(proto, dataSet, &context, error);
     if (failed(tensor))
       continue;
-    // The message goes away.
+    // The bytes are copied, as the message is destroyed.
     auto bytes = std::make_shared<std::vector<char>>(tensor->bytes);
     values.back().tensor = {tensor->type, *bytes, bytes};
   }
@@ -200,8 +202,8 @@ NodeResult NodeTest::lower(ModuleOp module) {
                  : fail(NodeStatus::failed, "LLVM refuses the program");
 }
 
-/// Shapes, axes, counts, and the numbers of operators like Range; other lists
-/// where an error asks for them.
+/// Whether an input may have to be known: shapes, axes, counts, and the numbers
+/// of operators like Range; other lists only if an error names them.
 static bool mayBeConstant(const NamedTensor &value,
                           ArrayRef<std::string> errors) {
   RankedTensorType type = value.tensor.type;
@@ -217,8 +219,8 @@ static bool isFloat(Value value) {
   return isa<FloatType>(getElementTypeOrSelf(value.getType()));
 }
 
-/// What the importer has made of the model: ops with derivatives and a rule of
-/// fusion, or not.
+/// Notes what the importer has made of the model: whether all ops have
+/// derivatives and a rule of fusion.
 void NodeTest::describe(ModuleOp module) {
   auto model = *module.getOps<ModelOp>().begin();
   auto forward = model.lookupSymbol<func::FuncOp>("forward");
@@ -281,7 +283,7 @@ static bool isEqual(double one, double other) {
   return one == other || (std::isnan(one) && std::isnan(other));
 }
 
-/// What the last of `digits` binary digits of a number is worth.
+/// Returns the value of the last of a number's `digits` binary digits.
 static double getUnit(double number, unsigned digits) {
   return number == 0 || !std::isfinite(number)
              ? 0
@@ -325,8 +327,8 @@ NodeResult NodeTest::compare(const NamedTensor &expected) {
   return {};
 }
 
-/// Of all float inputs that the node has a derivative by, unless the model has
-/// weights: those aren't operands of the function that is differentiated.
+/// Compares the gradients by all float inputs, unless the model has weights,
+/// which aren't operands of the function that is differentiated.
 NodeResult NodeTest::compareGradients(ArrayRef<NamedTensor> inputs) {
   OwningOpRef<ModuleOp> module = import({{"precision", "f64"}});
   if (!module)
@@ -357,7 +359,7 @@ NodeResult NodeTest::runDataSet(StringRef dataSet) {
     return compiled;
   for (const NamedTensor &input : inputs) {
     const hfta_tensor *tensor = program->find("infer/" + input.name);
-    if (!tensor) // unused
+    if (!tensor) // the input is unused
       continue;
     ArrayRef<char> bytes = input.tensor.bytes;
     if (!input.tensor.type || tensor->bytes != bytes.size())

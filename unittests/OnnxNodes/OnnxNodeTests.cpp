@@ -6,8 +6,9 @@
 // Runs every test below DIR: folders with a model.onnx and test_data_set_0, ...
 // Prints how many passed, were refused (by reason), failed, and computed wrong
 // numbers or derivatives. FILE names the tests that don't pass, under a line
-// that ends in a colon for each reason. Exits with 1 if another one doesn't
+// that ends in a colon for each reason. Exits with 1 if another test doesn't
 // pass, or if one of these does; without FILE, if one fails or is wrong. Also
+// exits with 1 if PAGE doesn't agree with the tests.
 // exits with 1 if PAGE isn't what the tests show.
 //===----------------------------------------------------------------------===//
 
@@ -58,7 +59,7 @@ static std::vector<std::string> listTests() {
   return names;
 }
 
-/// False after an error.
+/// Reads the expected failures; false after an error.
 static bool readExpected(llvm::StringSet<> &names) {
   if (expected.empty())
     return true;
@@ -91,8 +92,8 @@ static llvm::StringRef getName(NodeStatus status) {
   return "";
 }
 
-/// A refusal without the node's own name: "node 'y' (Loop): operator ..." is
-/// "Loop: operator ...".
+/// Returns a refusal without the node's own name: "node 'y' (Loop): operator
+/// ..." becomes "Loop: operator ...".
 static std::string generalize(llvm::StringRef reason) {
   llvm::StringRef rest = reason;
   if (!rest.consume_front("node '"))
@@ -103,7 +104,7 @@ static std::string generalize(llvm::StringRef reason) {
 }
 
 namespace {
-/// Counts results and tells what was unexpected as they come.
+/// Counts results, and prints unexpected ones as they come.
 class Summary {
 public:
   Summary(const llvm::StringSet<> &failing, bool hasExpected)
@@ -124,7 +125,7 @@ public:
   }
 
   void print() {
-    // The most frequent ones first.
+    // The most frequent reasons come first.
     std::vector<std::pair<int, std::string>> ordered;
     for (const auto &[reason, count] : refusals)
       ordered.push_back({-count, reason});
@@ -152,7 +153,7 @@ private:
 };
 } // namespace
 
-/// False if the page isn't what it should be, or can't be written.
+/// Checks or updates the page; false if it is out of date, or can't be written.
 static bool checkPage(const OperatorPage &page) {
   if (operators.empty())
     return true;

@@ -9,10 +9,10 @@
 
 namespace mlir::hfta {
 
-/// What node tests show of each operator; docs/operators.md.
+/// The page docs/operators.md: what node tests show of each operator.
 class OperatorPage {
 public:
-  /// Counts a test of one operator; tests of several show nothing of each.
+  /// Counts a test of a single operator; a test of several ones is ignored.
   void add(const NodeResult &result);
   std::string print() const;
 

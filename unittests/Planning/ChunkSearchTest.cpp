@@ -10,12 +10,12 @@ using namespace mlir::hfta::planning;
 
 namespace {
 
-/// A small model on a small cluster; links matter in some.
+/// A small model on a small cluster; in some instances links matter.
 struct Instance {
   explicit Instance(unsigned seed);
 
-  /// Log-uniform over so many decades from `least` on, on all machines the
-  /// same.
+  /// Returns a number that is log-uniform over `decades` decades from `least`
+  /// on; it is the same on all machines.
   double draw(double least, double decades) {
     return least * std::pow(10.0, decades * (random() / 0x1p32));
   }
@@ -28,7 +28,7 @@ struct Instance {
   PlanSimulationOptions options;
 };
 
-/// Tries all numbers of stages and all cuts.
+/// Tries all numbers of stages and all cuts between them.
 class Enumeration {
 public:
   explicit Enumeration(const Instance &instance)
@@ -36,7 +36,8 @@ public:
         costs(instance.model, instance.cluster,
               instance.request.getWorkload(instance.request.microBatches)) {}
 
-  /// Seconds of the shortest step; infinite if nothing fits into memory.
+  /// Returns the seconds of the shortest step; infinite if nothing fits into
+  /// memory.
   double run();
 
 private:
@@ -158,8 +159,8 @@ TEST(ChunkSearchTest, isNearTheBestOfAllCuts) {
   ::testing::Test::RecordProperty("worst", std::to_string(worst));
 }
 
-/// Six layers in six parts on two devices; five values cross the link, each in
-/// a second, and their gradients back.
+/// Six layers are cut into six parts on two devices; five values cross the
+/// link, each within a second, and so do their gradients on the way back.
 TEST(ChunkSearchTest, linksOfHalfDuplexAreSharedByBothDirections) {
   LayerModel model;
   for (int64_t i = 0; i < 6; ++i) {

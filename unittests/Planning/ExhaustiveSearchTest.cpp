@@ -1,4 +1,4 @@
-//===- ExhaustiveSearchTest.cpp - The planner against all plans there are -===//
+//===- ExhaustiveSearchTest.cpp - The planner against all plans -----------===//
 
 #include "Hfta/Planning/Latency.h"
 #include "Hfta/Planning/Search.h"
@@ -11,15 +11,16 @@ using namespace mlir::hfta::planning;
 
 namespace {
 
-/// Goes through all plans of a small model on a small cluster: all cuts, and
-/// all ways to deal the devices to stages, also such that leave some out; with
-/// the usual numbers in flight, and the best of these plans with all numbers.
+/// Tries all plans of a small model on a small cluster: all cuts, and all ways
+/// to assign devices to stages, even if some devices stay idle. Plans have the
+/// usual numbers of micro-batches in flight; the best ones are tried with all
+/// other numbers too.
 class Enumeration {
 public:
   explicit Enumeration(const StageCosts &costs)
       : costs(costs), machines(costs.getCluster().devices) {}
 
-  /// The least latency, in seconds.
+  /// Returns the least latency, in seconds.
   double run();
   const std::vector<Stage> &getBest() const { return best.stages; }
 
@@ -46,7 +47,7 @@ private:
   std::vector<Stage> stages;
   std::vector<Plan> bestByPolicy; // by increasing latency
   Plan best;
-  /// What each machine gives to each stage.
+  /// The number of devices that each machine gives to each stage.
   std::vector<std::vector<int64_t>> dealt;
 };
 
@@ -62,8 +63,9 @@ double Enumeration::run() {
   return best.latency;
 }
 
-/// Goes on from the stages that have their numbers. More than the stage before
-/// has are never in flight.
+/// Tries all numbers in flight for the stages after those that have theirs.
+/// With published costs, a stage never has more in flight than the stage before
+/// it.
 void Enumeration::tryNumbers(const Plan &plan, std::vector<int64_t> &inFlight) {
   if (inFlight.size() == plan.stages.size()) {
     double seconds = getLatencyOf(plan.stages, inFlight);
@@ -111,7 +113,7 @@ void Enumeration::dealMachine(size_t machine) {
 
 void Enumeration::dealDevices(size_t machine, size_t stage, int64_t left) {
   if (stage == stages.size()) {
-    // Machines that are alike needn't be exchanged.
+    // Exchanging machines that are alike changes nothing.
     if (machine > 0 && machines[machine] == machines[machine - 1] &&
         dealt[machine] < dealt[machine - 1])
       return;
@@ -154,11 +156,11 @@ class Draw {
 public:
   explicit Draw(unsigned seed) : random(seed) {}
 
-  /// From `least` to `most`.
+  /// Returns an integer from `least` to `most`.
   int64_t whole(int64_t least, int64_t most) {
     return least + static_cast<int64_t>(random() % (most - least + 1));
   }
-  /// Log-uniform over so many decades from `least` on.
+  /// Returns a number that is log-uniform over `count` decades from `least` on.
   double decades(double least, double count) {
     return least * std::pow(10.0, count * (random() / 0x1p32));
   }
@@ -180,7 +182,8 @@ enum class Kind { dataParallel, pipeline, hybrid, oneDevice };
 static Instance drawInstance(unsigned seed, CostRule costs) {
   Draw draw(seed);
   Instance instance;
-  // What stands before all bytes decides which kind of plan is best.
+  // These factors, common to all layers' bytes, decide which kind of plan is
+  // best.
   double activations = draw.decades(1e3, 3), parameters = draw.decades(1e6, 2);
   int64_t layers = draw.whole(2, 7);
   for (int64_t i = 0; i < layers; ++i) {

@@ -1,4 +1,4 @@
-//===- FactorBucketsTest.cpp - Sums of factors that go together -----------===//
+//===- FactorBucketsTest.cpp - Buckets of factors that are summed ---------===//
 
 #include "Hfta/Planning/FactorBuckets.h"
 
@@ -12,8 +12,8 @@ using namespace mlir::hfta::planning;
 
 using Numbers = std::vector<int64_t>;
 
-/// Factors of these sizes, each of which is ready so many milliseconds after
-/// the one before it.
+/// Makes factors of these sizes, each of which is ready so many milliseconds
+/// after the one before it.
 static BucketProblem makeProblem(llvm::ArrayRef<int64_t> sizes,
                                  llvm::ArrayRef<double> gaps) {
   BucketProblem problem;
@@ -89,14 +89,14 @@ TEST(FactorBucketsTest, planNothingOfNothing) {
 }
 
 TEST(FactorBucketsTest, endsBucketsWithBlocks) {
-  // Alone, each factor would go as soon as it is ready.
+  // If each factor ends a block, each is sent alone as soon as it is ready.
   BucketProblem problem{{{1, 1}, {5, 1}, {9, 1}}, {1, 0.1}, {}};
   EXPECT_EQ(getLengths(planBuckets(problem)), Numbers({1, 1, 1}));
   EXPECT_EQ(getLengths(mergeGreedily(problem)), Numbers({1, 1, 1}));
   problem.factors[0].endsBlock = false;
   EXPECT_EQ(getLengths(planBuckets(problem)), Numbers({2, 1}));
   EXPECT_EQ(getLengths(mergeGreedily(problem)), Numbers({2, 1}));
-  // The last one ends a bucket whatever it says.
+  // The last factor ends a bucket even if it doesn't end a block.
   problem.factors[1].endsBlock = problem.factors[2].endsBlock = false;
   EXPECT_EQ(getLengths(planBuckets(problem)), Numbers({3}));
   EXPECT_EQ(getLengths(mergeGreedily(problem)), Numbers({3}));
@@ -106,12 +106,13 @@ TEST(FactorBucketsTest, letsGradientsGoBetweenBuckets) {
   BucketProblem problem{
       {{1, 10}, {4, 10}}, {1, 0.1}, {{1, 4}, {2, 1}, {3.5, 1}, {20, 5}}};
   BucketPlan plan = getBucketTimes(problem, Numbers{1, 1});
-  // 4 seconds of gradients first; two more are ready before the second factor.
+  // 4 seconds of gradients go first; two more seconds are ready before the
+  // second factor.
   EXPECT_DOUBLE_EQ(plan[0].begin, 5);
   EXPECT_DOUBLE_EQ(plan[0].end, 7);
   EXPECT_DOUBLE_EQ(plan[1].begin, 9);
   EXPECT_DOUBLE_EQ(plan[1].end, 11);
-  // Together they take a second less.
+  // As one bucket, the factors take a second less.
   EXPECT_EQ(getLengths(planBuckets(problem)), Numbers({2}));
   EXPECT_DOUBLE_EQ(planBuckets(problem).back().end, 10);
 }
@@ -147,7 +148,8 @@ private:
 };
 } // namespace
 
-/// Buckets are contiguous, end where they may, and have the right times.
+/// Checks that buckets are contiguous, end where they may, and have the right
+/// times.
 static void expectValid(const BucketProblem &problem, const BucketPlan &plan) {
   int64_t next = 0;
   for (const Bucket &bucket : plan) {
@@ -178,7 +180,7 @@ TEST(FactorBucketsTest, neverEndsAfterTheGreedyRule) {
   EXPECT_GT(earlier, 300);
 }
 
-/// The earliest end of all sets of cuts.
+/// Returns the earliest end among all sets of cuts.
 static double searchAll(const BucketProblem &problem) {
   int64_t count = problem.factors.size();
   double best = std::numeric_limits<double>::infinity();

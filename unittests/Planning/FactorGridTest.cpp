@@ -1,4 +1,4 @@
-//===- FactorGridTest.cpp - Ranks that keep inverses, and others ----------===//
+//===- FactorGridTest.cpp - Grids of ranks that keep inverses -------------===//
 
 #include "Hfta/Planning/FactorGrid.h"
 
@@ -6,7 +6,7 @@
 
 using namespace mlir::hfta::planning;
 
-/// The layers that golden placements are of.
+/// The layers and factors of the golden placements.
 struct SixLayers {
   SixLayers() {
     const int64_t sizes[][2] = {{147, 64},   {576, 64},   {1152, 128},
@@ -67,7 +67,8 @@ TEST(FactorGridTest, placesAllApart) {
 }
 
 TEST(FactorGridTest, keepsLayersWithOneInputTogether) {
-  // Three layers read one value, one reads another, one has no input factor.
+  // Three layers read one value, one reads another, and one has no input
+  // factor.
   std::vector<Factor> factors = {{8, 1}, {5, 1}, {6, 1}, {7, 1},
                                  {9, 1}, {4, 1}, {3, 1}, {2, 1}};
   std::vector<FactorPair> layers = {
@@ -98,7 +99,7 @@ TEST(FactorGridTest, saysWhichFractionsThereAre) {
   EXPECT_EQ(getError(1.5, 4),
             "a fraction of 1.5 of the ranks keeps inverses: expected more than "
             "0 and at most 1");
-  // One rank at least.
+  // There is at least one rank.
   EXPECT_EQ(llvm::cantFail(makeFactorGrid(0.01, 4)).rows, 1);
   EXPECT_EQ(llvm::cantFail(makeFactorGrid(1.0 / 3, 6)).rows, 2);
   EXPECT_EQ(llvm::cantFail(makeFactorGrid(0.3333333333, 3)).rows, 1);

@@ -30,12 +30,13 @@ TEST(FactorCostsTest, interpolatesMeasurements) {
   InversionCost cost = makeMeasuredInversionCost({{64, 2, 16}, {16, 1, 1}});
   EXPECT_DOUBLE_EQ(cost(16, 3), 4);
   EXPECT_DOUBLE_EQ(cost(64, 2), 34);
-  // Between them each matrix grows with the square, a launch with the root.
+  // Between measured sizes, the time of a matrix grows with the square of the
+  // size, that of a launch with its root.
   EXPECT_DOUBLE_EQ(cost(32, 1), std::sqrt(2) + 4);
-  // Beyond them, with the cube.
+  // Beyond the measured sizes, the time of a matrix grows with the cube.
   EXPECT_DOUBLE_EQ(cost(128, 1), 2 + 128);
   EXPECT_DOUBLE_EQ(cost(8, 1), 1 + 1.0 / 8);
-  // Without launches.
+  // Launches take no time here.
   InversionCost free = makeMeasuredInversionCost({{16, 0, 1}, {32, 0, 8}});
   EXPECT_DOUBLE_EQ(free(16, 2), 2);
   EXPECT_NEAR(free(20, 1), 1.953125, 1e-12);
@@ -62,7 +63,7 @@ TEST(FactorPlacementTest, takesTheLargestFirstWhateverTheOrder) {
   std::vector<Factor> factors = makeFactors({1, 3, 2, 3});
   EXPECT_EQ(placeBySize(factors, 2, 1, LoadWeight::size),
             FactorOwners({1, 0, 0, 1}));
-  // 3 blocks of 2 have as many rows as two of 3, but less work.
+  // 3 blocks of size 2 have as many rows as 2 blocks of size 3, but less work.
   factors = {{3, 2}, {2, 3}, {1, 1}, {1, 1}};
   EXPECT_EQ(placeBySize(factors, 2, 1, LoadWeight::size),
             FactorOwners({0, 1, 0, 1}));
@@ -77,11 +78,11 @@ TEST(FactorPlacementTest, takesTheLargestFirstWhateverTheOrder) {
 TEST(FactorPlacementTest, countsBatchesAndBroadcasts) {
   PlacementCosts costs{makeCubicInversionCost(1, 0, 1), {10, 1}};
   std::vector<Factor> factors = makeFactors({2, 2, 1, 1, 3});
-  // Rank 0 inverts both of size 2 at once, then those of size 1.
+  // Rank 0 inverts both factors of size 2 in one batch, then those of size 1.
   FactorOwners owners = {0, 0, kEveryRank, kEveryRank, 1};
   PlacementTimes times = getPlacementTimes(factors, owners, costs);
   EXPECT_DOUBLE_EQ(times.inverted, 28 + 3);
-  // 6 elements from 17 to 33, then 6 more.
+  // 6 elements are sent from 17 to 33, then 6 more.
   EXPECT_DOUBLE_EQ(times.broadcast, 49);
   std::vector<FactorBroadcast> broadcasts =
       getBroadcasts(factors, owners, costs);
@@ -103,7 +104,8 @@ TEST(FactorPlacementTest, sendsAloneWhatIsInvertedFirst) {
   PlacementCosts costs{makeCubicInversionCost(0, 0, 1), {0, 1}};
   costs.isMerged = false;
   std::vector<Factor> factors = makeFactors({1, 2, 2});
-  // Both of size 2 at 16, then 3 elements each; that of size 1 at 17.
+  // Both of size 2 are inverted at 16, and have 3 elements each; that of size 1
+  // is inverted at 17.
   PlacementTimes times = getPlacementTimes(factors, {0, 0, 0}, costs);
   EXPECT_DOUBLE_EQ(times.inverted, 17);
   EXPECT_DOUBLE_EQ(times.broadcast, 16 + 3 + 3 + 1);
@@ -115,21 +117,22 @@ TEST(FactorPlacementTest, sendsAloneWhatIsInvertedFirst) {
 
 TEST(FactorPlacementTest, sendsOnlyWhatIsWorthIt) {
   std::vector<Factor> factors = makeFactors({100, 100, 10});
-  // Inverting takes 1 s and 1 ms, sending 10 s.
+  // Inverting takes 1 s and 1 ms, sending takes 10 s.
   PlacementCosts costs{makeCubicInversionCost(0, 0, 1e-6), {10, 0}};
   EXPECT_EQ(placeFactors(factors, 4, costs), FactorOwners(3, kEveryRank));
-  // Sending takes nothing.
+  // Sending takes no time.
   costs.broadcast = {};
   FactorOwners owners = placeFactors(factors, 4, costs);
   EXPECT_NE(owners[0], owners[1]);
   EXPECT_DOUBLE_EQ(getPlacementTimes(factors, owners, costs).broadcast, 1);
-  // There is nobody to send to.
+  // There is no other rank to send to.
   EXPECT_EQ(placeFactors(factors, 1, costs), FactorOwners(3, kEveryRank));
   EXPECT_EQ(placeFactors({}, 4, costs), FactorOwners());
 }
 
 TEST(FactorPlacementTest, keepsBatchesTogether) {
-  // A launch takes as long as 100 matrices: one owner has all of a size.
+  // A launch takes as long as 100 matrices: one owner has all factors of a
+  // size.
   std::vector<Factor> factors = makeFactors({2, 2, 2, 2, 1, 1, 1, 1});
   PlacementCosts costs{makeCubicInversionCost(100, 1, 0), {5, 0}};
   FactorOwners owners = placeFactors(factors, 8, costs);
@@ -166,7 +169,7 @@ private:
 };
 } // namespace
 
-/// The least time of all placements.
+/// Returns the least time among all placements.
 static double searchAll(const RandomPlacement &problem, int64_t ranks) {
   FactorOwners owners(problem.factors.size(), kEveryRank);
   double best = std::numeric_limits<double>::infinity();

@@ -12,7 +12,7 @@ using Numbers = std::vector<int64_t>;
 
 TEST(KfacPlanTest, ordersFactorsAsTheyGetReady) {
   KfacModel model = makeTwoLayers();
-  // A second input factor of the first block.
+  // The first block gets a second input factor.
   model.factors.push_back({{5, 2}, 0, true, 0.5});
   Numbers order;
   BucketProblem problem = getBucketProblem(model, makeSimpleCosts(), order);
@@ -44,7 +44,7 @@ TEST(KfacPlanTest, addsUpNothingThatIsReceived) {
   for (const Bucket &bucket : plan.buckets)
     elements += bucket.elements;
   EXPECT_EQ(elements, 6 + 1 + 3);
-  // It is inverted like others, and waits for no sum.
+  // The received factor is inverted like the others, but waits for no sum.
   EXPECT_EQ(getMemory(model, costs, plan, 0).inverses, 80);
   plan.owners.assign(4, 0);
   KfacRun run = simulateStep(model, costs, plan, KfacStep::inverses);
@@ -56,7 +56,7 @@ TEST(KfacPlanTest, addsUpNothingThatIsReceived) {
 }
 
 TEST(KfacPlanTest, holdsWhatRanksPreconditionWith) {
-  KfacModel model = makeTwoLayers(); // 10, 3, 6 and 1 elements
+  KfacModel model = makeTwoLayers(); // the factors have 10, 3, 6 and 1 elements
   KfacCosts costs = makeSimpleCosts();
   KfacPlan plan = planBalanced(model, costs, 2);
   for (int64_t rank : {0, 1}) {
@@ -116,7 +116,7 @@ TEST(KfacPlanTest, takesTheFastestThatFits) {
 }
 
 TEST(KfacPlanTest, placesColumnsByCosts) {
-  // Inverting takes a second, whatever the size; sending takes nothing.
+  // Inverting takes a second, whatever the size; sending takes no time.
   KfacCosts costs = makeSimpleCosts();
   costs.invert = makeCubicInversionCost(0, 1, 0);
   costs.reduceFactors = costs.reduceGradients = {};
@@ -129,7 +129,7 @@ TEST(KfacPlanTest, placesColumnsByCosts) {
     model.factors.push_back({{size, 1}, 0, false, 0});
     model.layers.push_back({{number, number + 1}, 1, 0});
   }
-  // By cubes, one column has the largest layer alone.
+  // Weighed by the cubes of their sizes, the largest layer gets a column alone.
   FactorGrid grid{2, 2};
   KfacPlan cubes = planFraction(model, costs, grid, FactorPairing::apart);
   EXPECT_EQ(cubes.columns.layers, Numbers({0, 1, 1, 1}));

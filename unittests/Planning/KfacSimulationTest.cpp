@@ -1,4 +1,4 @@
-//===- KfacSimulationTest.cpp - When ranks do what of a K-FAC step --------===//
+//===- KfacSimulationTest.cpp - Simulated steps of K-FAC ------------------===//
 
 #include "Hfta/Planning/KfacSimulation.h"
 
@@ -10,7 +10,7 @@
 
 using namespace mlir::hfta::planning;
 
-/// The only event of this kind, rank and number.
+/// Returns the only event of this kind, rank and number.
 static KfacEvent find(const KfacRun &run, KfacActivity activity,
                       int64_t rank = kEveryRank, int64_t number = 0) {
   std::vector<KfacEvent> found;
@@ -53,9 +53,9 @@ TEST(KfacSimulationTest, runsBalancedSteps) {
   expectTimes(find(run, KfacActivity::forward, kEveryRank, 1), 101.5, 105.5);
   expectTimes(find(run, KfacActivity::backward, kEveryRank, 1), 105.5, 111.5);
   expectTimes(find(run, KfacActivity::backward), 111.5, 113.75);
-  // Both input factors, while the backward computes.
+  // Both input factors are summed while the backward computes.
   expectTimes(find(run, KfacActivity::reduceFactors), 105.5, 105.76);
-  // Of what is ready at once, gradients go first.
+  // If gradients and factors are ready at once, gradients go first.
   expectTimes(find(run, KfacActivity::reduceGradients, kEveryRank, 1), 111.5,
               111.63);
   expectTimes(find(run, KfacActivity::reduceFactors, kEveryRank, 1), 111.63,
@@ -63,7 +63,7 @@ TEST(KfacSimulationTest, runsBalancedSteps) {
   expectTimes(find(run, KfacActivity::reduceGradients), 113.75, 113.93);
   expectTimes(find(run, KfacActivity::reduceFactors, kEveryRank, 2), 113.93,
               114.06);
-  // What is there is inverted at once, the largest size first.
+  // Factors are inverted as soon as they are ready, the largest size first.
   expectTimes(find(run, KfacActivity::invert, 0, 4), 113.75, 177.75);
   expectTimes(find(run, KfacActivity::invert, 0, 2), 177.75, 185.75);
   expectTimes(find(run, KfacActivity::invert, 1, 3), 113.75, 140.75);
@@ -81,7 +81,7 @@ TEST(KfacSimulationTest, runsBalancedSteps) {
   run = simulateStep(model, makeSimpleCosts(), plan, KfacStep::factors);
   EXPECT_EQ(count(run, KfacActivity::reduceFactors), 3);
   EXPECT_EQ(count(run, KfacActivity::invert), 0);
-  // It doesn't wait for factors that nobody inverts.
+  // Preconditioning doesn't wait for factors that aren't inverted in this step.
   expectTimes(find(run, KfacActivity::precondition, 0), 113.93, 143.93);
 
   run = simulateStep(model, makeSimpleCosts(), plan, KfacStep::plain);
@@ -110,7 +110,7 @@ TEST(KfacSimulationTest, waitsWithoutOverlap) {
   costs.isOverlapped = costs.isMerged = false;
   KfacPlan plan = makePlan(KfacPlacement::balanced, {2, 1});
   KfacRun run = simulateStep(model, costs, plan, KfacStep::inverses);
-  // All sums after the backward, then inverses, then broadcasts.
+  // All sums come after the backward, then inversions, then broadcasts.
   expectTimes(find(run, KfacActivity::reduceGradients, kEveryRank, 1), 113.75,
               113.88);
   expectTimes(find(run, KfacActivity::reduceFactors, kEveryRank, 2), 114.43,
@@ -128,20 +128,21 @@ TEST(KfacSimulationTest, sendsDirectionsAlongRows) {
   KfacPlan plan = makePlan(KfacPlacement::fraction, {2, 2});
   KfacRun run =
       simulateStep(model, makeSimpleCosts(), plan, KfacStep::inverses);
-  // Each column by itself: nobody waits for the other one's inverses.
+  // Each column works alone: no column waits for the other one's inverses.
   expectTimes(find(run, KfacActivity::broadcastInverses, 1, 2), 141.75, 141.92);
   expectTimes(find(run, KfacActivity::precondition, 1), 141.92, 161.92);
   expectTimes(find(run, KfacActivity::precondition, 3), 141.92, 161.92);
   expectTimes(find(run, KfacActivity::precondition, 2), 185.98, 195.98);
   for (int64_t row : {0, 1}) {
-    // Who has less to do is expected to send first, and others wait.
+    // The rank with less to do is expected to send first, and the others wait
+    // for it.
     expectTimes(find(run, KfacActivity::broadcastDirections, 2 * row), 195.98,
                 196.16);
     expectTimes(find(run, KfacActivity::broadcastDirections, 2 * row + 1),
                 196.16, 196.29);
   }
   EXPECT_NEAR(run.seconds, 196.29 + 5, 1e-9);
-  // In each step.
+  // Directions are sent in each step.
   run = simulateStep(model, makeSimpleCosts(), plan, KfacStep::plain);
   EXPECT_EQ(count(run, KfacActivity::broadcastDirections), 4);
   EXPECT_EQ(count(run, KfacActivity::broadcastInverses), 0);
@@ -158,7 +159,7 @@ TEST(KfacSimulationTest, keepsStatisticsWithTheirOwners) {
   expectTimes(find(run, KfacActivity::backward), 108, 110);
   expectTimes(find(run, KfacActivity::backward, 0), 108.5, 110.75);
   expectTimes(find(run, KfacActivity::backward, 1), 111, 113);
-  // All ranks add up gradients.
+  // Gradients are summed over all ranks.
   expectTimes(find(run, KfacActivity::reduceGradients), 113, 113.18);
   expectTimes(find(run, KfacActivity::invert, 0, 4), 110.75, 174.75);
   EXPECT_EQ(count(run, KfacActivity::precondition), 3);
@@ -239,7 +240,7 @@ TEST(KfacSimulationTest, agreesWithThePlacementsTimes) {
   for (int i = 0; i < 200; ++i) {
     SCOPED_TRACE(i);
     RandomKfac kfac(12, random);
-    // Factors are there as soon as the backward ends.
+    // All factors are ready as soon as the backward ends.
     kfac.costs.reduceFactors = kfac.costs.reduceGradients = {};
     KfacPlan plan = planBalanced(kfac.model, kfac.costs, /*ranks=*/3);
     KfacRun run =
@@ -268,7 +269,8 @@ TEST(KfacSimulationTest, doesOneThingAtATimeEverywhere) {
           planLocal(kfac.model, 6)}) {
       KfacRun run =
           simulateStep(kfac.model, kfac.costs, plan, KfacStep::inverses);
-      // What one queue does: a rank, all ranks' network, a column's, a row's.
+      // Activities share a queue by rank, by column or by row, and sums all
+      // share one.
       std::map<std::pair<int, int64_t>, double> ends;
       for (const KfacEvent &event : run.events) {
         std::pair<int, int64_t> queue(0, event.rank);
@@ -298,7 +300,7 @@ TEST(KfacSimulationTest, hasTheSameStepsOfEquivalentPlans) {
     balanced.placement = KfacPlacement::balanced;
     EXPECT_EQ(getMeanSeconds(kfac.model, kfac.costs, all),
               getMeanSeconds(kfac.model, kfac.costs, balanced));
-    // What nobody adds up, and takes no time to compute, takes none.
+    // Statistics that aren't summed and take no time to compute cost nothing.
     for (KfacFactor &factor : kfac.model.factors)
       factor.moment = 0;
     kfac.costs.reduceFactors = kfac.costs.reduceGradients = {};

@@ -11,8 +11,8 @@ using namespace mlir::hfta::planning;
 
 namespace {
 
-/// Begin and end of the events of a kind, by rank and number; of several that
-/// are alike, of the first.
+/// The begin and end of the events of a kind, by rank and number. If several
+/// events have the same rank and number, these are the first one's.
 using Times = std::map<std::pair<int64_t, int64_t>, std::pair<double, double>>;
 
 Times getTimes(const KfacRun &run, KfacActivity activity) {
@@ -55,24 +55,24 @@ TEST(KfacStepByBlocksTest, sendsWhatTasksHaveLeftInOneOrder) {
     factor.mean = 0.25;
   KfacPlan plan = makePlan(model, KfacPlacement::balanced, {2, 1});
   KfacRun run = simulateStep(model, makeCosts(), plan, KfacStep::inverses);
-  // All wait for the last sum.
+  // All ranks wait for the last sum.
   expectTimes(run, KfacActivity::average,
               {{{0, 0}, {114.06, 115.06}}, {{1, 0}, {114.06, 115.06}}});
-  // A layer's factors in one task, of 4 and 2 rows, and of 3 and 1.
+  // One task inverts a layer's factors, of 4 and 2 rows, and of 3 and 1 rows.
   expectTimes(run, KfacActivity::invert,
               {{{0, 4}, {115.06, 187.06}}, {{1, 3}, {115.06, 143.06}}});
-  // The second block's is sent behind the first one's: 13 and 7 elements, and
-  // what was counted.
+  // The second block's inverses are sent after the first one's: 13 and 7
+  // elements, each with the count of tries.
   expectTimes(run, KfacActivity::broadcastInverses,
               {{{0, 0}, {187.06, 187.39}}, {{1, 2}, {187.39, 187.66}}});
-  // Each block waits for its own inverses.
+  // Each block waits only for its own inverses.
   expectTimes(run, KfacActivity::precondition,
               {{{0, 0}, {187.39, 197.39}},
                {{0, 1}, {197.39, 217.39}},
                {{1, 0}, {187.39, 197.39}},
                {{1, 1}, {197.39, 217.39}}});
   EXPECT_NEAR(run.seconds, 222.39, 1e-9);
-  // Steps without inversions take the means all the same.
+  // Steps without inversions compute the means as well.
   run = simulateStep(model, makeCosts(), plan, KfacStep::factors);
   EXPECT_NEAR(run.seconds, 115.06 + 35, 1e-9);
   run = simulateStep(model, makeCosts(), plan, KfacStep::plain);
@@ -85,12 +85,12 @@ TEST(KfacStepByBlocksTest, waitsForWhatOthersInvertForThemselves) {
   plan.owners = {0, kEveryRank, 1, kEveryRank};
   KfacRun run = simulateStep(model, makeCosts(), plan, KfacStep::inverses);
   Times times = getTimes(run, KfacActivity::invert);
-  // Rank 0 owns the first input factor, and all have the output factor behind
-  // it.
+  // Rank 0 owns the first input factor, and all ranks invert the output factor
+  // after it.
   EXPECT_NEAR(times.at({0, 4}).first, 114.06, 1e-9);
   EXPECT_NEAR(times.at({0, 4}).second, 178.06, 1e-9);
   EXPECT_NEAR(times.at({1, 3}).second, 114.06 + 8 + 27, 1e-9);
-  // What rank 1 owns is taken by rank 0 when that is through with its own.
+  // Rank 0 receives rank 1's inverses once it has inverted its own factors.
   expectTimes(run, KfacActivity::broadcastInverses,
               {{{0, 0}, {178.06, 178.36}}, {{1, 2}, {186.06, 186.32}}});
 }
@@ -101,11 +101,11 @@ TEST(KfacStepByBlocksTest, sendsDirectionsBlockByBlock) {
   KfacRun run = simulateStep(model, makeCosts(), plan, KfacStep::plain);
   expectTimes(run, KfacActivity::precondition,
               {{{0, 0}, {110.18, 120.18}}, {{1, 1}, {110.18, 130.18}}});
-  // A layer's gradients and inner products, of 8 and 3 elements.
+  // A layer sends its gradients and inner products, of 8 and 3 elements.
   expectTimes(run, KfacActivity::broadcastDirections,
               {{{0, 0}, {120.18, 120.46}}, {{1, 1}, {130.18, 130.41}}});
   EXPECT_NEAR(run.seconds, 135.41, 1e-9);
-  // Nobody needs others' inverses, but what was counted.
+  // No rank needs another's inverses, but all need the counts of tries.
   run = simulateStep(model, makeCosts(), plan, KfacStep::inverses);
   for (const auto &[key, interval] :
        getTimes(run, KfacActivity::broadcastInverses))
@@ -121,7 +121,7 @@ TEST(KfacStepByBlocksTest, measuresLocalStatisticsEverywhere) {
   expectTimes(
       run, KfacActivity::backward,
       {{{kEveryRank, 1}, {105.5, 111.5}}, {{kEveryRank, 0}, {111.5, 113.75}}});
-  // Each the means of its own.
+  // Each rank computes the means of its own factors.
   expectTimes(run, KfacActivity::average,
               {{{0, 0}, {113.93, 114.43}}, {{1, 0}, {113.93, 114.43}}});
   EXPECT_TRUE(getTimes(run, KfacActivity::reduceFactors).empty());
@@ -132,7 +132,7 @@ TEST(KfacStepByBlocksTest, sumsUpTheLastMicroBatch) {
   model.microBatches = 2;
   KfacPlan plan = makePlan(model, KfacPlacement::balanced, {2, 1});
   KfacRun run = simulateStep(model, makeCosts(), plan, KfacStep::factors);
-  // Half of all forwards, backwards and statistics.
+  // The lead has half of all forwards, backwards and statistics.
   expectTimes(run, KfacActivity::lead,
               {{{kEveryRank, 0}, {0, 100 + 13.75 / 2}}});
   expectTimes(run, KfacActivity::forward,
@@ -145,7 +145,7 @@ TEST(KfacStepByBlocksTest, sumsUpTheLastMicroBatch) {
 
 TEST(KfacStepByBlocksTest, invertsSharedFactorsForEachLayer) {
   KfacModel model = makeTwoLayers();
-  // The second layer reads what the first one does.
+  // The second layer reads the value that the first one reads.
   model.factors.erase(model.factors.begin() + 2);
   model.layers[1].factors = {0, 2};
   model.factors[0].inverses = 2;
@@ -166,7 +166,8 @@ TEST(KfacStepByBlocksTest, invertsSharedFactorsForEachLayer) {
   EXPECT_NEAR(getSeconds(0), 64 + 8 + 64, 1e-9);
   EXPECT_NEAR(getSeconds(1), 1, 1e-9);
   EXPECT_EQ(model.getMatrices()[0].count, 2);
-  // Eigenvectors are the same for both, and sent as whole matrices.
+  // The eigenvectors are the same for both layers, and are sent as whole
+  // matrices.
   model.factors[0].inverses = 1;
   model.numbersPerElement = 2;
   EXPECT_NEAR(getSeconds(0), 64 + 8, 1e-9);

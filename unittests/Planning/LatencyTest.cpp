@@ -11,7 +11,7 @@ using namespace mlir::hfta::planning;
 // Published plans, from the sums of their stages
 //===----------------------------------------------------------------------===//
 
-/// A model with one layer a stage.
+/// Makes a model with one layer for each stage.
 static LayerModel makeModel(const GoldenRow &row) {
   LayerModel model;
   for (const GoldenRow::StageSums &sums : row.sums) {
@@ -59,7 +59,7 @@ TEST(LatencyTest, hasTheGoldenStationsOfTheFirstPlan) {
     EXPECT_NEAR(stations[i].backward * 1e3, golden[i].backward, 6e-5);
     EXPECT_NEAR(stations[i].allReduce * 1e3, golden[i].allReduce, 6e-4);
   }
-  // What comes before, at and after the pivot, the link.
+  // The parts of the latency before, at and after the pivot, which is the link.
   double steady = 31 * (stations[1].forward + stations[1].backward);
   EXPECT_NEAR((stations[0].forward + stations[1].forward) * 1e3, 9.965, 6e-4);
   EXPECT_NEAR(steady * 1e3, 425.143, 6e-4);
@@ -91,13 +91,14 @@ TEST(LatencyTest, costsSendsAndSums) {
   StageCosts costs(model, cluster, workload);
   DeviceSet one = makeSet({{0, 1}}), three = makeSet({{0, 3}}),
             both = makeSet({{0, 2}, {1, 2}}), other = makeSet({{1, 2}});
-  // 2 W (n - 1) / n over the rate; pairs of one machine side by side.
+  // 2 W (n - 1) / n bytes over the rate; pairs within a machine don't share a
+  // link.
   EXPECT_DOUBLE_EQ(costs.getAllReduceTime(one, 60), 0);
   EXPECT_DOUBLE_EQ(costs.getAllReduceTime(three, 60), 0.8);
   EXPECT_DOUBLE_EQ(costs.getAllReduceTime(makeSet({{0, 4}}), 60), 0.45);
   EXPECT_DOUBLE_EQ(costs.getAllReduceTime(both, 60), 9);
   EXPECT_DOUBLE_EQ(costs.getSendTime(one, three, 60), 0.6);
-  // Two of four senders are on another machine, each with a quarter.
+  // Two of four senders are on another machine, and each sends a quarter.
   EXPECT_DOUBLE_EQ(costs.getSendTime(both, other, 60), 6);
   EXPECT_DOUBLE_EQ(costs.getSendTime(one, other, 60), 12);
   EXPECT_DOUBLE_EQ(costs.getSendTime(one, both, 60), 6);
@@ -140,7 +141,7 @@ static Station makeLink(double seconds) {
 }
 
 TEST(LatencyTest, runsWholeMicroBatchesOnReplicas) {
-  // Of five micro-batches, the first of two replicas has three.
+  // The first of two replicas has three of the five micro-batches.
   std::vector<Station> stations = {makeStage(1, 2, /*lanes=*/2)};
   Workload workload{5, 5, CostRule::units};
   for (int64_t inFlight : {1, 2, 3})
@@ -151,14 +152,14 @@ TEST(LatencyTest, runsWholeMicroBatchesOnReplicas) {
 }
 
 TEST(LatencyTest, runsTwoEqualStages) {
-  // Sends take no time: (M + S - 1)(F + B), one forward and one backward in
-  // turn or all forwards first.
+  // Sends take no time, so that a step takes (M + S - 1)(F + B), whether
+  // forwards and backwards alternate or all forwards come first.
   std::vector<Station> stations = {makeStage(1, 2), makeLink(0),
                                    makeStage(1, 2)};
   Workload workload{6, 6, CostRule::published};
   EXPECT_DOUBLE_EQ(getLatency(stations, {2, 1}, workload, Duplex::full), 21);
   EXPECT_DOUBLE_EQ(getLatency(stations, {6, 6}, workload, Duplex::full), 21);
-  // One at a time.
+  // With one micro-batch in flight, stages never overlap.
   EXPECT_DOUBLE_EQ(getLatency(stations, {1, 1}, workload, Duplex::full), 36);
 }
 

@@ -43,7 +43,7 @@ TEST(MeasuredCostsTest, takesLinksOfTheClustersDevices) {
   EXPECT_EQ(cluster.pointToPoint, 1e8);
   EXPECT_EQ(cluster.latency, 2e-5);
   EXPECT_EQ(cluster.slowdown, 1.25);
-  // What wasn't measured stays.
+  // Values that weren't measured keep their defaults.
   Cluster one;
   one.devices = {1};
   measureLinks(one, *costs);

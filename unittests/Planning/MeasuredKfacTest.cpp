@@ -1,4 +1,4 @@
-//===- MeasuredKfacTest.cpp - What K-FAC takes, by measured tasks ---------===//
+//===- MeasuredKfacTest.cpp - Measured costs of K-FAC ---------------------===//
 
 #include "Hfta/Planning/MeasuredKfac.h"
 
@@ -7,14 +7,16 @@
 
 using namespace mlir::hfta::planning;
 
-/// Of two copies in two turns, one of which isn't due for inversions: 4
-/// micro-batches of 2 samples, on any number of ranks.
+/// Makes the costs of a program of two copies in two turns, only one of which
+/// is due for inversions, with 4 micro-batches of 2 samples, on any number of
+/// ranks.
 static MeasuredCosts makeMeasured() {
   MeasuredCosts costs;
   costs.copies = 2;
   costs.batch = 8;
   costs.microBatches = 4;
-  // Seconds, runs and copies of a step: a quarter of the steps measure factors.
+  // The seconds, runs and copies of a task in a step: a quarter of the steps
+  // measure factors.
   costs.tasks = {{"forward.0", {6, 6, 6}},
                  {"forward_moments.0", {5, 2, 2}},
                  {"forward.1", {12, 6, 6}},
@@ -65,16 +67,19 @@ TEST(MeasuredKfacTest, putsMeasuredTimesInTheirPlace) {
   KfacRates rates = makeRates();
   llvm::Error error = measureKfac(makeMeasured(), makeWorkload(), model, rates);
   ASSERT_FALSE(bool(error)) << llvm::toString(std::move(error));
-  // A micro-batch of all copies takes 2 s, and a rank has 8 samples, so 4.
+  // A micro-batch of all copies takes 2 s, and a rank has 8 samples, so 4 of
+  // them.
   EXPECT_DOUBLE_EQ(model.blocks[0].forward, 4 * 2);
   EXPECT_DOUBLE_EQ(model.blocks[1].forward, 4 * 4);
-  // The second version takes 5 s, and what copies share 1 s.
+  // The version with moments takes 3 s more than the other, and the moments
+  // that copies share take 1 s.
   EXPECT_DOUBLE_EQ(model.factors[0].moment, 4 * (3 + 1));
-  // A second version that takes no longer is no less.
+  // A version with moments that takes no longer gives 0, never less.
   EXPECT_DOUBLE_EQ(model.factors[2].moment, 0);
   EXPECT_DOUBLE_EQ(model.blocks[0].backward, 4 * 2);
   EXPECT_DOUBLE_EQ(model.factors[1].moment, 4 * 2);
-  // Of the second version alone, 4 and 2 parts, as estimated.
+  // Only the version with moments was measured; its time is split as the
+  // estimates are, into 4 and 2 parts.
   EXPECT_DOUBLE_EQ(model.blocks[1].backward, 4 * 5 * 4 / 6.0);
   EXPECT_DOUBLE_EQ(model.factors[3].moment, 4 * 5 * 2 / 6.0);
   EXPECT_DOUBLE_EQ(model.factors[0].mean, 3);
@@ -82,27 +87,27 @@ TEST(MeasuredKfacTest, putsMeasuredTimesInTheirPlace) {
   EXPECT_DOUBLE_EQ(model.factors[2].mean, 7); // wasn't measured
   EXPECT_DOUBLE_EQ(model.layers[0].precondition, 10);
   EXPECT_DOUBLE_EQ(model.layers[1].precondition, 6);
-  // Scale, norm, clip and updates, and four micro-batches' statistics.
+  // Scale, norm, clip and updates, and the statistics of four micro-batches.
   EXPECT_DOUBLE_EQ(model.update, 1 + 1 + 1 + 4 + 4 * 0.25);
-  // Of 10 elements each, 5 ms and 10 ms, for two of three groups' sums on two
-  // ranks.
+  // Parts of 10 elements each take 5 ms and 10 ms, for the sums of two of three
+  // groups on two ranks.
   EXPECT_DOUBLE_EQ(rates.reduceGradients.secondsPerElement, 0.01 + 0.0005);
   EXPECT_DOUBLE_EQ(rates.reduceFactors.secondsPerElement, 0.01 + 0.001);
   EXPECT_EQ(rates.reduceFactors.latency, 0.1);
 }
 
 TEST(MeasuredKfacTest, findsTheTimesOfSizes) {
-  KfacModel model = makeTwoLayers(); // 4 and 2 rows, 3 and 1
+  KfacModel model = makeTwoLayers(); // 4 and 2 rows, 3 and 1 rows
   KfacRates rates = makeRates();
   MeasuredCosts measured = makeMeasured();
-  // 80 s for all copies: all sizes take as much longer.
+  // All copies take 80 s, so that the times of all sizes are scaled alike.
   ASSERT_FALSE(bool(measureKfac(measured, makeWorkload(), model, rates)));
   KfacCosts costs = rates.getCosts();
   double ratio = 80.0 / (64 + 8);
   for (auto [size, cubes] : {std::pair(4, 64.0), {3, 27.0}, {2, 8.0}})
     EXPECT_NEAR(costs.invert(size, 1), ratio * cubes, 1e-9);
   EXPECT_NEAR(costs.invert(2, 3), ratio * 24, 1e-9);
-  // Where blocks tell sizes apart, each has its own: twice and four times.
+  // Where blocks have different sizes, each size has its own ratio: 2 and 4.
   model.factors = {{{4, 1}, 0, true, 0}, {{2, 1}, 1, true, 0}};
   model.layers = {{{kNoFactor, 0}, 1, 0}, {{kNoFactor, 1}, 1, 0}};
   measured.tasks["invert.0.on_0"] = {128, 1, 2};
@@ -122,7 +127,7 @@ TEST(MeasuredKfacTest, keepsWhatWasNotMeasured) {
   measured.tasks["forward.0"] = {8, 0, 0};
   measured.tasks["forward.1"] = {8, 4, 0};
   ASSERT_FALSE(bool(measureKfac(measured, makeWorkload(), model, rates)));
-  // Runs that nobody has counted are one, and for all copies.
+  // If runs weren't counted, there was one, for all copies.
   EXPECT_DOUBLE_EQ(model.blocks[0].forward, 4 * 8);
   EXPECT_DOUBLE_EQ(model.blocks[1].forward, 4 * 2);
   EXPECT_EQ(model.blocks[1].backward, before.blocks[1].backward);
@@ -133,7 +138,7 @@ TEST(MeasuredKfacTest, keepsWhatWasNotMeasured) {
   EXPECT_EQ(rates.reduceFactors.secondsPerElement, 0.01);
 }
 
-/// No replica of several works with rows.
+/// Rows are used only by programs without several micro-batches.
 TEST(MeasuredKfacTest, refusesStepsThatWorkWithRows) {
   KfacModel model = makeTwoLayers();
   KfacRates rates = makeRates();
@@ -156,7 +161,7 @@ TEST(MeasuredKfacTest, refusesOtherBlocks) {
                                 "blocks, got 'update.2'");
   measured = makeMeasured();
   measured.tasks.erase("forward.1");
-  EXPECT_EQ(getError(measured), ""); // its second version is there
+  EXPECT_EQ(getError(measured), ""); // its version with moments is there
   measured.tasks.erase("forward_moments.1");
   EXPECT_EQ(getError(measured),
             "tasks: expected one with the name 'forward.1', for each of the "

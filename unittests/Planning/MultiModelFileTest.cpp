@@ -62,11 +62,11 @@ TEST(MultiModelFileTest, guessesWhatOfTheBytesIsTheShards) {
   text.replace(text.find("\"shard_bytes\": 5"), 16, "\"shard_bytes\": 8");
   EXPECT_EQ(read(text).models.front().units[1].shardBytes, 8);
   text.erase(text.find(",\n       \"shard_bytes\": 8"), 25);
-  // What the forward before it writes is the input.
+  // The input is the value that the forward before this unit writes.
   EXPECT_EQ(read(text).models.front().units[1].shardBytes, 6);
 }
 
-/// As it stands in a file that says nothing of shards' bytes.
+/// Returns the workload as a file that doesn't state the shards' bytes.
 static std::string write(const MultiModelWorkload &workload) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -162,7 +162,7 @@ TEST(MultiModelFileTest, saysWhatIsWrong) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is printed
+// Output
 //===----------------------------------------------------------------------===//
 
 TEST(MultiModelFileTest, prints) {

@@ -8,7 +8,7 @@
 
 using namespace mlir::hfta::planning;
 
-/// All schedulers' runs; the first one is ours.
+/// Returns the runs of all schedulers; the first one is ours.
 static std::vector<MultiModelRun> runAll(const MultiModelWorkload &workload) {
   std::vector<MultiModelRun> runs;
   for (SchedulerKind kind : kSchedulerKinds)
@@ -36,7 +36,7 @@ TEST(MultiModelSearchTest, provesSmallWorkloads) {
     std::optional<MultiModelRun> best =
         findBestRun(workload, getShortest(runs), &visited);
     ASSERT_TRUE(best);
-    // Half a second's work.
+    // This takes half a second.
     EXPECT_LE(visited, 500000);
     EXPECT_GE(best->makespan, toTicks(workload.getLowerBound()) - 1);
     EXPECT_LE(toSeconds(best->makespan), 1.02 * workload.getLowerBound());
@@ -56,9 +56,9 @@ TEST(MultiModelSearchTest, provesSmallWorkloads) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Gives units, in every order in which models' follow each other, to the
-/// device that is free first. Any schedule's units, in the order in which they
-/// begin, begin no later so.
+/// Assigns units, in every order in which those of the models can follow each
+/// other, to the device that is free first. If the units of any schedule are
+/// assigned so, in the order in which they begin, none of them begins later.
 class AllSchedules {
 public:
   explicit AllSchedules(const MultiModelWorkload &workload)

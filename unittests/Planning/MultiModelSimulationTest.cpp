@@ -28,7 +28,8 @@ static std::string describe(const MultiModelRun &run) {
   return text;
 }
 
-/// Of one model of two shards, a forward and a backward of each.
+/// Makes a workload of one model of two shards: the units are each shard's
+/// forward and backward, which the last shard has in one.
 static MultiModelWorkload makeOneModel(bool doubleBuffer) {
   MultiModelWorkload workload;
   workload.doubleBuffer = doubleBuffer;
@@ -64,8 +65,8 @@ TEST(MultiModelSimulationTest, doesOneAfterTheOtherWithoutASecondBuffer) {
 }
 
 TEST(MultiModelSimulationTest, usesWhatDevicesHold) {
-  // The first shard is there for its backward, and for the next forward; the
-  // last one's next unit comes after.
+  // The first shard is still on the device for its backward, and for the next
+  // forward; the last shard's next unit comes too late for that.
   MultiModelRun run = simulateModels(makeOneModel(true), SchedulerKind::lrtf);
   EXPECT_EQ(describe(run), "0: 0.0 0-3 3-5 5-6\n"
                            "0: 0.1 3-6 6-9 9-10\n"
@@ -73,7 +74,7 @@ TEST(MultiModelSimulationTest, usesWhatDevicesHold) {
                            "0: 0.3 9-10 15-17 17-18\n"
                            "0: 0.4 15-16 17-20 20-21\n"
                            "0: 0.5 17-18 20-26 26-27\n");
-  // With one buffer, only where its next use follows.
+  // With one buffer, a shard stays only if its next use follows directly.
   run = simulateModels(makeOneModel(false), SchedulerKind::lrtf);
   EXPECT_EQ(run.readBytes, 3 + 3 + 3 + 1 + 3 + 3);
 }
@@ -84,7 +85,7 @@ TEST(MultiModelSimulationTest, readsAgainWhatAnotherDeviceHasChanged) {
   for (int number = 0; number < 100; ++number) {
     MultiModelWorkload workload = makeMovingWorkload(random);
     MultiModelRun run = simulateModels(workload, SchedulerKind::lrtf);
-    // Of each model's shard: the devices that have had it since it was changed.
+    // The devices that have held a model's shard since it was last changed.
     std::map<std::pair<unsigned, int64_t>, std::set<unsigned>> holders;
     for (const ScheduledUnit &scheduled : run.units) {
       const std::vector<ShardUnit> &units =
@@ -109,11 +110,11 @@ TEST(MultiModelSimulationTest, readsAgainWhatAnotherDeviceHasChanged) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What an independent simulation of HYDRA's loop has found.
+/// The results of an independent simulation of HYDRA's loop.
 struct HydraFigures {
-  double operations, bytes; ///< a second
+  double operations, bytes; ///< per second
   double makespan, utilization;
-  double withoutBuffer; ///< these as multiples of the makespan
+  double withoutBuffer; ///< these three are multiples of the makespan
   double modelParallel, pipeline;
 };
 } // namespace
@@ -152,7 +153,7 @@ TEST(MultiModelSimulationTest, findsWhatIsKnownOfHydra) {
       if (schedule.name == "gpipe")
         expectNear(schedule.makespan / hydra, figures.pipeline);
     }
-    // Whole mini-batches tell less of what is left.
+    // A scheduler that counts only whole mini-batches estimates the rest worse.
     double batchwise =
         toSeconds(simulateModels(workload, *makeBatchwiseHydra()).makespan);
     EXPECT_GE(batchwise, hydra);
@@ -187,10 +188,10 @@ TEST(MultiModelSimulationTest, isFasterThanHydraWhereTransfersBind) {
 }
 
 //===----------------------------------------------------------------------===//
-// What always holds
+// Invariants
 //===----------------------------------------------------------------------===//
 
-/// Of a device's units: one after the other, each after its bytes came.
+/// Checks that a device's units run one after the other, each after its fetch.
 static void checkDevice(llvm::ArrayRef<ScheduledUnit> units,
                         const MultiModelWorkload &workload) {
   const ScheduledUnit *last = nullptr;
@@ -247,9 +248,9 @@ TEST(MultiModelSimulationTest, keepsToTheRules) {
            simulateModels(makeHydraWorkload(50e12, 6e9), SchedulerKind::lrtf));
 }
 
-/// The run's units in the terms of the simulator of events, with the choices
-/// and bytes that it has. Each unit is two actions, as the next one is fetched
-/// from when it begins.
+/// Returns the units of `run` as the simulator of events times them, with the
+/// run's choices and bytes. Each unit is two actions, as the next unit's fetch
+/// starts when it begins.
 static std::vector<Interval> simulateEvents(const MultiModelWorkload &workload,
                                             const MultiModelRun &run) {
   Simulation simulation;
@@ -273,7 +274,8 @@ static std::vector<Interval> simulateEvents(const MultiModelWorkload &workload,
     fetch.bytes = scheduled.readBytes;
     if (lastOfDevice[device] != kNone)
       fetch.after.push_back(lastOfDevice[device]);
-    // What another device runs isn't chosen before it has ended.
+    // A unit isn't chosen before its model's last unit has ended on another
+    // device.
     if (lastOfModel[scheduled.model] != kNone &&
         (lastModel[device] != scheduled.model ||
          simulation.actions[lastOfModel[scheduled.model]].queue != device))

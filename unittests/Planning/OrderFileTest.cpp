@@ -11,7 +11,7 @@ static std::string getError(llvm::StringRef text, const PipelineShape &shape) {
   return order ? "" : llvm::toString(order.takeError());
 }
 
-/// Characters that mean something, and some that don't.
+/// Characters that have a meaning in an order file, and some that have none.
 static constexpr llvm::StringLiteral kCharacters =
     "0123459,,,\n\nFBIWRX -\r\xff";
 

@@ -1,7 +1,7 @@
-//===- OrderLengthTest.cpp - How long orders take, and what they hold -----===//
+//===- OrderLengthTest.cpp - The length and memory of orders --------------===//
 //
-// Against formulas of the literature, for stages that are equal and sends that
-// take no time.
+// Compares lengths with formulas of the literature, for stages that are equal
+// and sends that take no time.
 //===----------------------------------------------------------------------===//
 
 #include "TestPipelines.h"
@@ -61,12 +61,13 @@ TEST(OrderLengthTest, EightStagesSixteenMicroBatches) {
 }
 
 TEST(OrderLengthTest, RoundsOfAllForwardsFirst) {
-  // Against one forward, one backward with as much memory.
+  // Compares with one forward, one backward in the same memory.
   auto getRatio = [](int64_t positions, int64_t microBatches) {
     PipelineShape shape = getShape(positions, microBatches);
     shape.inFlight.assign(positions, positions);
     double rounds = measure(OrderKind::allForwardsFirst, shape).length;
-    shape.inFlight.clear(); // positions - p of position p, so no more
+    shape.inFlight.clear(); // position p then has positions - p in flight, so
+                            // no more
     return rounds / measure(OrderKind::oneForwardOneBackward, shape).length;
   };
   EXPECT_NEAR(getRatio(4, 32), 1.60, 0.005);
@@ -86,7 +87,8 @@ TEST(OrderLengthTest, GradientsOfWeightsFillBubbles) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Positions, micro-batches and whole seconds of a position's parts.
+/// The numbers of positions and micro-batches, and whole seconds of a
+/// position's parts.
 struct Pipeline {
   int64_t positions, microBatches;
   StageTimes times;

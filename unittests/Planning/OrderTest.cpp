@@ -1,4 +1,4 @@
-//===- OrderTest.cpp - What a pipeline's workers do -----------------------===//
+//===- OrderTest.cpp - The order of a pipeline's actions ------------------===//
 
 #include "TestPipelines.h"
 
@@ -24,7 +24,7 @@ TEST(OrderTest, ShapesDealMicroBatches) {
   EXPECT_EQ(shape.getPositionOfWorker(1), 0);
   EXPECT_EQ(shape.getPositionOfWorker(2), 1);
   EXPECT_EQ(shape.getMicroBatches(3), llvm::SmallVector<int64_t>({1, 4, 7}));
-  // Of 8 groups those of worker 0 of 3 are 0, 3 and 6.
+  // Worker 0 of 3 has 0, 3 and 6 of 8 groups.
   shape.groups = {8, 8};
   shape.microBatches = 9;
   EXPECT_EQ(shape.getMicroBatches(2), llvm::SmallVector<int64_t>({0, 3, 6, 8}));
@@ -82,7 +82,7 @@ TEST(OrderTest, LaterStagesAreNoFurtherAheadThanEarlierOnes) {
 }
 
 TEST(OrderTest, LimitsAreNoWish) {
-  // Four in flight on the last stage would keep its first backward waiting.
+  // Four in flight on the last stage would delay its first backward.
   PipelineShape shape = getShape(4, 64);
   shape.inFlight = {4, 4, 4, 4};
   auto get = [&] {
@@ -99,7 +99,8 @@ TEST(OrderTest, LimitsAreNoWish) {
   EXPECT_EQ(getPeaks(limited), std::vector<int64_t>({4, 3, 2, 1}));
   EXPECT_EQ(simulateOrder(limited, getEqualWork(shape, {1, 1, 1})).getLength(),
             (64 + 3) * 3);
-  // What a planner wishes for uneven times is no longer for even ones.
+  // Limits that a planner asks for because of uneven times don't lengthen the
+  // order for even ones.
   shape.inFlight = {9, 5, 3, 1};
   EXPECT_EQ(getPeaks(get()), std::vector<int64_t>({9, 5, 3, 1}));
   shape.inFlight = {2, 2, 2, 1};
@@ -114,7 +115,7 @@ TEST(OrderTest, RecomputedRightBeforeBackward) {
   EXPECT_EQ(writeOrder(order), "0F0,0F1,0R0,0I0,0W0,0R1,0I1,0W1\n"
                                "1F0,1I0,1F1,1I1,1W0,1W1\n");
   EXPECT_FALSE(verifyOrder(order));
-  // What is there already stays where it is.
+  // Recomputations that are there already stay where they are.
   Order again = order;
   insertRecompute(again, {true, false});
   EXPECT_EQ(writeOrder(again), writeOrder(order));
@@ -127,7 +128,7 @@ TEST(OrderTest, InstancesOfWhatIsRecomputed) {
   Order order = getOrder(OrderKind::zeroBubble, shape);
   std::vector<int64_t> inFlight = getInstances(order);
   EXPECT_EQ(inFlight, std::vector<int64_t>({4, 3}));
-  // Nothing is recomputed: from the forward on.
+  // Nothing is recomputed, so a value lives from its forward on.
   EXPECT_EQ(getInstances(order, Span::fromRecompute), inFlight);
   EXPECT_EQ(getInstances(order, Span::recomputeToInput),
             std::vector<int64_t>({3, 1}));
@@ -140,7 +141,7 @@ TEST(OrderTest, InstancesOfWhatIsRecomputed) {
 }
 
 //===----------------------------------------------------------------------===//
-// What doesn't fit
+// Orders that don't fit
 //===----------------------------------------------------------------------===//
 
 static std::string getRefusal(OrderKind kind, const PipelineShape &shape) {
@@ -174,7 +175,7 @@ static std::string getProblem(std::vector<ActionList> workers) {
                  : "";
 }
 
-/// "0F0,0F1" as a list.
+/// Returns "0F0,0F1" as a list.
 static ActionList getList(llvm::StringRef text) {
   ActionList list;
   while (!text.empty()) {

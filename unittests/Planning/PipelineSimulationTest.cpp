@@ -15,8 +15,8 @@ using namespace mlir::hfta::planning;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A pipeline whose workers are machines of their own, and its parts' times: of
-/// stages, and of the links between them, in seconds.
+/// A pipeline each of whose workers is alone on a machine, and the times of its
+/// stages and of the links between them, in seconds.
 struct LinkedPipeline {
   explicit LinkedPipeline(std::mt19937 &random) {
     auto draw = [&](int64_t least, int64_t most) {
@@ -50,8 +50,9 @@ struct LinkedPipeline {
 };
 } // namespace
 
-/// One forward, one backward as a recursion. What is even is a stage, what is
-/// odd a link, where forwards and backwards don't meet.
+/// Returns the length of one forward, one backward by a recursion. Even
+/// stations are stages, odd ones are links, where forwards and backwards don't
+/// meet.
 double LinkedPipeline::getRecursion() const {
   int64_t stations = 2 * shape.getPositions() - 1, count = shape.microBatches;
   auto isLink = [](int64_t x) { return x % 2 == 1; };
@@ -107,8 +108,8 @@ TEST(PipelineSimulationTest, IsTheRecursionOfOneForwardOneBackward) {
   }
 }
 
-/// When actions begin if nothing but lists and results hold them up: the
-/// longest path that leads to each.
+/// Returns when actions begin if only the order of the lists and the results of
+/// other actions delay them: the longest path that leads to each action.
 static std::map<std::string, double> getLongestPaths(const Order &order,
                                                      const PipelineWork &work) {
   std::map<std::string, double> begins, ends;
@@ -173,7 +174,7 @@ TEST(PipelineSimulationTest, ActionsBeginAsSoonAsTheyCan) {
 // Messages, processors and memory
 //===----------------------------------------------------------------------===//
 
-/// A machine a worker, 10 bytes a second.
+/// Returns places of one machine for each worker, with 10 bytes a second.
 static WorkerPlaces getMachines(int64_t count, Duplex duplex = Duplex::full) {
   WorkerPlaces places;
   places.cluster = Cluster();
@@ -206,7 +207,7 @@ TEST(PipelineSimulationTest, SkipConnectionsGoStraightToTheirReaders) {
   work.messages.push_back({0, 2, 100, 0});
   PipelineRun run = simulateOrder(
       getOrder(OrderKind::oneForwardOneBackward, shape), work, getMachines(3));
-  // The value takes 10 s after the first forward; then four more actions.
+  // The value takes 10 s after the first forward; four more actions follow.
   EXPECT_EQ(run.getLength(), 15);
 }
 
@@ -240,8 +241,8 @@ TEST(PipelineSimulationTest, MemoryIsOfWhatIsInFlight) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Two workers that compute one micro-batch each: forward to 1 s, backward to
-/// 3 s. Then they add up 100 bytes.
+/// Two workers compute one micro-batch each: the forward ends at 1 s, the
+/// backward at 3 s. Then they sum 100 bytes.
 class SumTest : public testing::Test {
 protected:
   SumTest() {
@@ -263,7 +264,7 @@ TEST_F(SumTest, PartsAreSentAddedUpAndSentBack) {
   work.addedBytesPerSecond = 25;
   WorkerPlaces places = getMachines(2);
   places.cluster->latency = 0.5;
-  // 5.5 s there, 2 s of adding, 5.5 s back.
+  // 5.5 s to send, 2 s to add, 5.5 s to send back.
   EXPECT_EQ(getLength(places), 16);
   work.stages[0].update = 4;
   EXPECT_EQ(getLength(places), 20);
@@ -276,7 +277,8 @@ TEST_F(SumTest, HalfDuplexTakesTwice) {
 TEST_F(SumTest, BlocksBeginBeforeTheBackwardEnds) {
   work.stages[0].sums = {{1, 50}, {1, 50}};
   EXPECT_EQ(getLength(getMachines(2)), 13);
-  // The first one half of the backward earlier; the channel is never free.
+  // The first sum begins in the middle of the backward; the channel is never
+  // free.
   work.stages[0].sums = {{0.5, 50}, {1, 50}};
   EXPECT_EQ(getLength(getMachines(2)), 12);
 }
@@ -292,13 +294,14 @@ TEST_F(SumTest, PairsOfAMachineHaveChannelsOfTheirOwn) {
 }
 
 TEST_F(SumTest, ReductionsHoldUpLaterMessages) {
-  // A stage's sums are under way while the stage before is still computed.
+  // A stage's sums are in flight while the stage before it still computes.
   shape = getShape(2, 2);
   shape.replicas = {2, 2};
   work = PipelineWork::getEqual(2, 1, 1, 1);
   work.stages[1].sums = {{1, 60}};
   WorkerPlaces places = getMachines(4);
-  // Parts 4 s to 7 s, results to 10 s; the first stage ends after 6 s.
+  // Parts are sent from 4 s to 7 s, results to 10 s; the first stage ends at 6
+  // s.
   EXPECT_EQ(getLength(places), 10);
   work.stages[1].sums = {{1, 10}};
   EXPECT_EQ(getLength(places), 6);
@@ -326,8 +329,8 @@ TEST(PipelineSimulationTest, TooFewSlotsAreADeadlock) {
 
 TEST(PipelineSimulationTest, MessagesHoldEachOtherUpInOneOrderedChannel) {
   // Worker 0 sends two forwards through the first chunk before it does one
-  // through the second, but worker 1 has room for one: the first one's way back
-  // to worker 0 is behind the second one's way there.
+  // through the second, but worker 1 has room for one. The first one's way back
+  // to worker 0 comes after the second one's way to worker 1 in the channel.
   Order order{OrderKind::file, getShape(2, 2, 2), {}};
   llvm::Expected<Order> read = readOrder(
       "0F0,0F1,2F0,2B0,0B0,2F1,2B1,0B1\n1F0,3F0,3B0,1B0,1F1,3F1,3B1,1B1\n", "x",

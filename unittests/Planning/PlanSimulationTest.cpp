@@ -10,7 +10,7 @@
 
 using namespace mlir::hfta::planning;
 
-/// Layers with times from 0.1 to 1 ms a sample.
+/// Makes layers whose times are 0.1 to 1 ms a sample.
 static LayerModel makeModel(std::mt19937 &random, int64_t layers) {
   LayerModel model;
   auto draw = [&] { return 1e-4 * static_cast<double>(1 + random() % 10); };
@@ -67,8 +67,8 @@ TEST(PlanSimulationTest, DividedMicroBatchesAreTheRecursion) {
 }
 
 TEST(PlanSimulationTest, BucketsAreSummedUnderTheBackward) {
-  // Two devices, one micro-batch each: 1 s forward, layer by layer 1 s
-  // backward.
+  // Two devices have one micro-batch each: 1 s for the forward, and 1 s for the
+  // backward of each layer.
   LayerModel model;
   for (int i = 0; i < 2; ++i) {
     Layer layer;

@@ -6,8 +6,9 @@
 
 using namespace mlir::hfta::planning;
 
-/// Three layers, 1, 2 and 3 s a sample; 10, 20 and 30 bytes of parameters, and
-/// as many saved a sample; 1 and 2 bytes that cross.
+/// Makes three layers of 1, 2 and 3 s a sample, with 10, 20 and 30 bytes of
+/// parameters, as many bytes saved for each sample, and 1 and 2 bytes that
+/// cross to the next layer.
 static LayerModel makeModel() {
   LayerModel model;
   model.digest = "0123";
@@ -41,8 +42,9 @@ TEST(PlanTest, countsWhatADeviceHolds) {
   model.optimizerStates = 1;
   Cluster cluster = makeCluster({3}, 200);
   StageCosts units(model, cluster, {12, 12, CostRule::units});
-  // Parameters, gradients and state; two in flight with what they came with;
-  // what is sent back, and what goes to the next stage and comes back.
+  // Parameters, gradients and state; two micro-batches in flight with the
+  // values that they received; the gradient that is sent back; the value that
+  // goes to the next stage, and its gradient.
   EXPECT_DOUBLE_EQ(units.getPeakBytes(1, 1, 1, 2), 60 + 2 * 21 + 1 + 4);
   EXPECT_EQ(units.getMostInFlight(1, 1, 1), 6);
   EXPECT_EQ(units.getMostInFlight(1, 1, 3), 4);
@@ -58,7 +60,7 @@ TEST(PlanTest, countsWhatAPreconditionerKeeps) {
   model.layers[1].momentBytes = 3;
   model.layers[2].momentBytes = 100;
   StageCosts costs(model, cluster, {12, 12, CostRule::units});
-  // Sums of one group, and of each of three that one replica of two has.
+  // The moments of one group, then those of three groups of one replica of two.
   EXPECT_DOUBLE_EQ(costs.getPeakBytes(1, 1, 1, 2),
                    without.getPeakBytes(1, 1, 1, 2) + 7 + 3);
   Workload workload{12, 12, CostRule::units};
@@ -77,12 +79,13 @@ TEST(PlanTest, countsWhatIsComputedAgain) {
   Workload workload{12, 12, CostRule::units};
   workload.recomputes = true;
   StageCosts costs(model, cluster, workload);
-  // What is saved is there once, what it is computed of for each in flight.
+  // Values that are recomputed are there once; those that they are recomputed
+  // from are there for each micro-batch in flight.
   EXPECT_DOUBLE_EQ(costs.getPeakBytes(1, 1, 1, 3), 40 + 20 + 3 * 1 + 1 + 4);
   Station middle = costs.getStation(
       {1, 1, FreeDevices(cluster.devices).take(1, Placement::append)});
   EXPECT_DOUBLE_EQ(middle.backward, 2 * middle.forward + middle.forward);
-  // The last stage has one in flight, and keeps it.
+  // The last stage has one micro-batch in flight, and keeps its values.
   EXPECT_DOUBLE_EQ(costs.getPeakBytes(2, 2, 1, 2), 60 + 2 * 32 + 2);
 }
 
@@ -99,8 +102,8 @@ TEST(PlanTest, countsWhatDoesntGrowWithSamples) {
   EXPECT_DOUBLE_EQ(station.forward, 3 * 2 / 3.0 + 0.5);
   EXPECT_DOUBLE_EQ(station.backward, 3 * 4 / 3.0 + 0.25);
   EXPECT_DOUBLE_EQ(station.getEnd() - station.allReduce, 7);
-  // Data of three batches, of the two micro-batches of a replica, of one on its
-  // way, and of each in flight.
+  // The data of three batches, of the two micro-batches of a replica, of one in
+  // transfer, and of each in flight.
   LayerModel bare = makeModel();
   StageCosts without(bare, cluster, {12, 4, CostRule::units});
   EXPECT_DOUBLE_EQ(costs.getPeakBytes(1, 1, 2, 2) -
@@ -120,7 +123,7 @@ TEST(PlanTest, slowsDownWhatExchangesMessages) {
   EXPECT_DOUBLE_EQ(costs.getStation(part).backward, 1.5 * 10 / 3);
   Stage whole{0, 2, free.take(1, Placement::append)};
   EXPECT_DOUBLE_EQ(costs.getStation(whole).forward, 2);
-  // Nobody waits for what the first layers' backward makes.
+  // No other stage waits for the gradients of the first layers' inputs.
   EXPECT_DOUBLE_EQ(costs.getWeightShare(1, 2), 0.7);
   EXPECT_DOUBLE_EQ(costs.getWeightShare(0, 1), 1);
 }
@@ -130,8 +133,8 @@ TEST(PlanTest, countsSumsOfGradients) {
   Cluster cluster = makeCluster({4});
   Workload workload{12, 12, CostRule::units, /*groups=*/5};
   StageCosts costs(model, cluster, workload);
-  // The first of two replicas has three of the five sums, and adds up a half
-  // of the two others.
+  // The first of two replicas has three of the five sums, and half of each of
+  // the two others to add up.
   EXPECT_DOUBLE_EQ(costs.getPeakBytes(0, 2, 2, 0), 60 * (1 + 3 + 1));
   PlanFailure failure;
   PlanRequest request{12, 12, CostRule::units, /*groups=*/2};
@@ -145,9 +148,10 @@ TEST(PlanTest, countsSumsOfGradients) {
 }
 
 TEST(PlanTest, keepsToTheMemory) {
-  // All layers on each device need 120 bytes and 60 for each in flight.
+  // With all layers, a device needs 120 bytes, and 60 for each one in flight.
   EXPECT_EQ(plan(makeCluster({2}, 1000)).stages.size(), 1u);
-  // Best is what needs least: the last layer alone, 60 + 32 + 2.
+  // Only the plan with the least memory fits: the last layer alone needs 60 +
+  // 32 + 2.
   PipelinePlan tight = plan(makeCluster({2}, 97));
   ASSERT_EQ(tight.stages.size(), 2u);
   EXPECT_EQ(tight.stages[0].parts[0].last, "layer2");
@@ -182,7 +186,7 @@ TEST(PlanTest, saysWhatWouldFit) {
 TEST(PlanTest, choosesMicroBatches) {
   LayerModel model = makeModel();
   PlanFailure failure;
-  // Latency makes small micro-batches dear, idle devices large ones.
+  // Latency favours large micro-batches, idle devices favour small ones.
   Cluster cluster = makeCluster({1, 1});
   cluster.latency = 0.5;
   std::optional<PipelinePlan> best =
@@ -223,7 +227,7 @@ TEST(PlanTest, readsWhatItWrites) {
   EXPECT_FALSE(read->simulated);
 }
 
-/// Two stages of two chunks each, there and back again.
+/// Describes a plan of two stages with two chunks each: there and back again.
 static PipelinePlan describeChunks() {
   LayerModel model = makeModel();
   model.layers.insert(model.layers.begin(), {"layer0", 1, 1, 8, 8, 1});

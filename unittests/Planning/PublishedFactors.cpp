@@ -12,14 +12,14 @@ using Layers = std::vector<LayerSizes>;
 // Networks
 //===----------------------------------------------------------------------===//
 
-/// Appends the layers, `times` over.
+/// Appends the layers `times` times.
 static void append(Layers &layers, const Layers &more, int64_t times = 1) {
   for (int64_t time = 0; time < times; ++time)
     layers.insert(layers.end(), more.begin(), more.end());
 }
 
-/// A residual network of bottlenecks; the second and third of its four groups
-/// have so many of them after their first one.
+/// Makes a residual network of bottleneck blocks. The second and third of its
+/// four groups have `second` and `third` blocks after their first one.
 static Layers makeResNet(int64_t second, int64_t third) {
   Layers layers = {{147, 64}, {64, 64}, {576, 64}, {64, 256}, {64, 256}};
   append(layers, {{256, 64}, {576, 64}, {64, 256}}, 2);
@@ -131,7 +131,7 @@ const std::vector<PublishedNetwork> &planning::getPublishedNetworks() {
   return networks;
 }
 
-/// Appends a layer of this block and its factors.
+/// Appends a layer of this size, and its factors, to a block.
 static KfacLayer &addLayer(KfacModel &model, const LayerSizes &sizes,
                            int64_t block) {
   KfacLayer layer;
@@ -161,15 +161,15 @@ KfacModel PublishedNetwork::getModel() const {
 // Times
 //===----------------------------------------------------------------------===//
 
-/// Of an inversion, in seconds, and in seconds by the cube of its rows.
+/// An inversion's seconds: a constant, and a part by the cube of its rows.
 static constexpr double kInversion = 8.46e-4;
 static constexpr double kCubic = 4.50e-13;
-/// Of a sum after the backward, in seconds, and in seconds an element.
+/// The seconds of a sum after the backward: a constant, and a part by element.
 static constexpr double kReduce = 2.47e-4;
 static constexpr double kReduceElement = 1.842e-9;
-/// So much of an element's time remains of a sum in the backward's pipeline.
+/// The share of an element's time that a sum in the backward's pipeline takes.
 static constexpr double kPipelined = 0.84;
-/// Of a broadcast, likewise.
+/// The seconds of a broadcast: a constant, and a part by element.
 static constexpr double kBroadcast = 1.02e-3;
 static constexpr double kBroadcastElement = 4.09e-10;
 

@@ -56,7 +56,8 @@ llvm::SmallVector<Stage, 4> mlir::hfta::planning::makeStages(
       EXPECT_NE(found, model.layers.end()) << lastLayers[i];
       last = found - model.layers.begin();
     }
-    // Machines that are used in part first: in the order of numbers.
+    // Devices come from partly used machines first, and by the order of
+    // numbers.
     stages.push_back({first, last, free.take(replicas[i], Placement::append)});
     first = last + 1;
   }
@@ -187,7 +188,8 @@ const std::vector<GoldenRow> &mlir::hfta::planning::getGoldenRows() {
   return rows;
 }
 
-/// The figures have three digits behind the point, some cut off, not rounded.
+/// The published figures have three decimals, some of them cut off, not
+/// rounded.
 static void expectMilliseconds(double seconds, double golden) {
   EXPECT_NEAR(seconds * 1e3, golden, 6e-4);
 }

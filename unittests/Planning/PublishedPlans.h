@@ -1,5 +1,4 @@
-//===- PublishedPlans.h - Published profiles and plans -----------*- C++
-//-*-===//
+//===- PublishedPlans.h - Published profiles and plans ----------*- C++ -*-===//
 
 #ifndef HFTA_UNITTESTS_PLANNING_PUBLISHEDPLANS_H
 #define HFTA_UNITTESTS_PLANNING_PUBLISHEDPLANS_H
@@ -12,26 +11,27 @@
 
 namespace mlir::hfta::planning {
 
-/// The clusters that published plans are for: A, two machines of eight devices;
-/// B, sixteen machines of one; C, the same with slower networks.
+/// Returns a cluster that published plans are for: A, two machines of eight
+/// devices; B, sixteen machines of one device; C, the same with slower
+/// networks.
 Cluster makePublishedCluster(char configuration);
 
-/// The profile of this name from the folder that the environment's
-/// HFTA_PROFILES names; nothing without it, or where the folder lacks the file.
-/// A test then skips itself.
+/// Returns the profile of this name from the folder that the environment
+/// variable HFTA_PROFILES names; nothing without it, or if the folder lacks the
+/// file. A test then skips itself.
 std::optional<LayerModel> loadProfile(llvm::StringRef name, int64_t samples);
 
-/// Stages that end with these layers, and the last one, on so many devices in
-/// the order of their numbers.
+/// Returns stages that end with these layers, and a last one after them, on
+/// these numbers of devices, in the order of the devices' numbers.
 llvm::SmallVector<Stage, 4> makeStages(const LayerModel &model,
                                        const Cluster &cluster,
                                        llvm::ArrayRef<std::string> lastLayers,
                                        llvm::ArrayRef<int64_t> replicas);
 
-/// A plan of a published profile, with figures that were computed by a program
-/// of its own. Times in milliseconds.
+/// A plan of a published profile, with figures that an independent program
+/// computed. Times are in milliseconds.
 struct GoldenRow {
-  /// Sums over a stage's layers, of the profile's samples.
+  /// Sums over a stage's layers, for the profile's samples.
   struct StageSums {
     double forward, backward, parameterBytes, crossingBytes;
   };

@@ -1,7 +1,7 @@
 //===- PublishedPlansTest.cpp - Plans of published profiles ---------------===//
 //
-// Runs where the environment's HFTA_PROFILES names a folder with the profiles
-// that DAPPLE and PipeDream publish.
+// Runs where the environment variable HFTA_PROFILES names a folder with the
+// profiles that DAPPLE and PipeDream publish.
 //===----------------------------------------------------------------------===//
 
 #include "PublishedPlans.h"

@@ -9,7 +9,7 @@
 using namespace mlir::hfta::planning;
 
 namespace {
-/// A simulation in the making: its machines have all processors that they need.
+/// A simulation to be filled; its machines have all processors that they need.
 class SimulatorTest : public testing::Test {
 protected:
   SimulatorTest() { plan.machines.resize(1); }
@@ -119,7 +119,7 @@ TEST_F(SimulatorTest, RunningActionsShareProcessors) {
   unsigned a = addAction(addQueue(), 2), b = addAction(addQueue(), 2);
   unsigned c = addAction(addQueue(), 4);
   run();
-  // Each has two thirds of a processor until two of them end.
+  // Each action has two thirds of a processor until two of them end.
   EXPECT_EQ(getEnd(a), 3);
   EXPECT_EQ(getEnd(b), 3);
   EXPECT_EQ(getEnd(c), 5);
@@ -189,7 +189,8 @@ TEST_F(SimulatorTest, CircleOfLists) {
 }
 
 TEST_F(SimulatorTest, OrderedChannelsHoldUpWhatIsBehind) {
-  // The first place is free only when what needs the second message has ended.
+  // The first slot becomes free only when the reader of the second message
+  // ends.
   for (bool isOrdered : {false, true}) {
     plan = Simulation();
     plan.machines.resize(1);

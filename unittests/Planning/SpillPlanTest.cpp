@@ -1,4 +1,4 @@
-//===- SpillPlanTest.cpp - What fits in a budget, and how fast ------------===//
+//===- SpillPlanTest.cpp - Plans within a budget of memory ----------------===//
 
 #include "Hfta/Planning/SpillPlan.h"
 #include "SpillSchedule.h"
@@ -19,7 +19,7 @@ using namespace mlir::hfta::planning;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Goes through all plans of a small chain.
+/// Tries all plans of a small chain.
 class AllPlans {
 public:
   AllPlans(const SpillModel &model, const SpillRequest &request)
@@ -31,7 +31,7 @@ public:
     plan.values.resize(model.values.size(), Keep::recompute);
   }
 
-  /// The ticks of the fastest one; kNoTicks: none fits.
+  /// Returns the ticks of the fastest plan; kNoTicks if none fits.
   Ticks findBest() {
     for (plan.copies = 1; plan.copies <= model.copies; ++plan.copies)
       addGroup(0);
@@ -50,7 +50,7 @@ private:
     }
   }
   void chooseResidency() {
-    // By number, for groups are appended meanwhile.
+    // The group is known by its number, as groups are appended meanwhile.
     size_t group = plan.groups.size() - 1;
     int64_t parameters = 0, state = 0;
     for (int64_t block = plan.groups[group].firstBlock;
@@ -119,7 +119,7 @@ private:
 };
 } // namespace
 
-/// All that is kept stays in memory.
+/// Returns the plan in which everything that is kept stays in memory.
 static SpillPlan keepAll(const SpillModel &model, Keep keep = Keep::save) {
   SpillPlan plan;
   plan.copies = model.copies;
@@ -154,7 +154,7 @@ TEST(SpillPlanTest, isNearTheBestOfAllPlans) {
     const ChainKind &kind = kinds[number % std::size(kinds)];
     SpillModel model = makeRandomChain(random, kind);
     SpillRequest request;
-    // Eight blocks have too many plans that spill and compute again.
+    // Eight blocks have too many plans that both spill and recompute.
     request.spills = kind.blocks < 6 || number % 4 != 0;
     if (kind.blocks == 8 && request.spills)
       request.recompute = RecomputePolicy::none;
@@ -182,7 +182,8 @@ TEST(SpillPlanTest, isNearTheBestOfAllPlans) {
 // Budgets
 //===----------------------------------------------------------------------===//
 
-/// A transformer's blocks: five in a layer, each of which adds to its input.
+/// Makes a transformer's blocks: five in a layer, each with a residual
+/// connection.
 static SpillModel makeTransformer(int64_t layers, int64_t microBatches,
                                   int64_t copies) {
   SpillModel model;
@@ -211,7 +212,7 @@ static SpillModel makeTransformer(int64_t layers, int64_t microBatches,
   return model;
 }
 
-/// Twenty budgets up to what all would need.
+/// Plans for twenty budgets up to the memory that keeping everything needs.
 static void expectMoreIsNeverSlower(const SpillModel &model,
                                     const SpillRequest &request) {
   int64_t most = getPeakOfAll(model);
@@ -266,7 +267,7 @@ TEST(SpillPlanTest, namesTheLeastBudget) {
       EXPECT_TRUE(llvm::any_of(model.blocks, [&](const SpillBlock &block) {
         return block.name == failure.block;
       }));
-      // What needs so much is given with it.
+      // The failure holds the plan that needs the least budget.
       EXPECT_FALSE(checkPlan(model, failure.plan));
       EXPECT_EQ(simulateSpill(model, failure.plan).leastBytes,
                 failure.leastBudget);
@@ -293,10 +294,10 @@ TEST(SpillPlanTest, takesTurnsThatAreAllowed) {
   EXPECT_LE(countCopies(kEveryByte, 1, 3), 3);
   EXPECT_EQ(countCopies(kEveryByte, 2, 2), 2);
   EXPECT_EQ(countCopies(kEveryByte, 6, 6), 6);
-  // Also where that doesn't fit; the model has no more than six.
+  // This holds where they don't fit too; the model has no more than six copies.
   EXPECT_EQ(countCopies(1, 6, 6), 6);
   EXPECT_EQ(countCopies(1, 9, 9), 6);
-  // No turns of six are of four or five.
+  // Turns of four or five leave a rest of six copies either way.
   EXPECT_EQ(countCopies(kEveryByte, 4, 5), 5);
 }
 
@@ -307,7 +308,8 @@ TEST(SpillPlanTest, plansForSeveralBudgets) {
   SpillPlanner planner(model, request);
   int64_t most = getPeakOfAll(model);
   SpillFailure failure;
-  // What all fits into keeps all; others then find plans all the same.
+  // A budget that everything fits into keeps everything; later calls still find
+  // plans for smaller budgets.
   std::optional<SpillChoice> all = planner.plan(kEveryByte, failure);
   ASSERT_TRUE(all);
   EXPECT_TRUE(keepsAll(model, all->plan));
@@ -352,7 +354,7 @@ TEST(SpillPlanTest, obeysWhatMayBeDone) {
   double least = simulateSpill(model, keepAll(model)).seconds;
   EXPECT_GT(run.seconds, least);
 
-  // All is computed again, however much memory there is.
+  // Everything is recomputed, however much memory there is.
   request.recompute = RecomputePolicy::all;
   request.budget = kEveryByte;
   choice = plan(model, request);
@@ -365,7 +367,7 @@ TEST(SpillPlanTest, obeysWhatMayBeDone) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What is known of plans by a rule: that which fits and is fastest.
+/// The fastest of the plans that a simple rule gives and that fit.
 class Rules {
 public:
   Rules(const SpillModel &model, int64_t budget)
@@ -373,7 +375,8 @@ public:
 
   double seconds = 0; ///< 0: none fits
 
-  /// With what others need, and what can't be computed again, saved.
+  /// Judges a plan after it saves the values that others need, and those that
+  /// can't be recomputed.
   void judge(SpillPlan plan) {
     bool isChanged = true;
     while (isChanged) {
@@ -428,8 +431,8 @@ public:
     }
   }
 
-  /// The values that save most time of all that fit in so many bytes together,
-  /// for the most bytes with which the step fits.
+  /// Saves the values that save the most time among those that fit in a number
+  /// of bytes together, for the largest number with which the step fits.
   void fillKnapsack() {
     int64_t all = 0;
     for (const SpillValue &value : model.values)
@@ -498,10 +501,10 @@ TEST(SpillPlanTest, isNeverBehindSimpleRules) {
   EXPECT_GT(judged, 40);
 }
 
-// Rotor computes a value again as often as is best, a plan of ours once in each
-// backward. What rotor needs beside, the input of the chain and the gradient of
-// its output, is no part of our chain, so that these bounds hold for plans with
-// one level; they are rotor's own.
+// Rotor recomputes a value as often as is best, our plans do so once in each
+// backward. Rotor also counts the input of the chain and the gradient of its
+// output, which are no part of our chain, so that these bounds, which are
+// rotor's own, hold for plans with one level.
 TEST(SpillPlanTest, isNoSlowerThanRotor) {
   SpillModel model = makeChain(48, 1, 2, 1);
   const std::pair<int64_t, double> known[] = {
@@ -516,7 +519,7 @@ TEST(SpillPlanTest, isNoSlowerThanRotor) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is said of plans
+// Faults found in plans
 //===----------------------------------------------------------------------===//
 
 static std::string getFault(const SpillModel &model, const SpillPlan &plan) {

@@ -1,4 +1,4 @@
-//===- SpillSimulationTest.cpp - Steps that move what doesn't fit ---------===//
+//===- SpillSimulationTest.cpp - Simulated steps that spill ---------------===//
 
 #include "Hfta/Planning/SpillSimulation.h"
 #include "SpillSchedule.h"
@@ -11,8 +11,8 @@
 
 using namespace mlir::hfta::planning;
 
-/// Two blocks of one op; the second one's value is computed again. Parameters
-/// of the second are streamed, those of the first stay.
+/// Makes two blocks of one op each; the second one's value is recomputed. The
+/// second block's parameters are streamed, those of the first one stay.
 static SpillModel makeTwoBlocks() {
   SpillModel model = makeChain(2, 1, 2, 10);
   for (SpillBlock &block : model.blocks) {
@@ -53,8 +53,8 @@ TEST(SpillSimulationTest, runsWhatFitsWithoutTransfers) {
                            "update 1: 4-4.5\n"
                            "backward 0: 4.5-6.5\n"
                            "update 0: 6.5-7\n");
-  // Both blocks' parameters and values, a gradient of parameters, and the one
-  // that goes from block to block.
+  // Both blocks' parameters and values, one gradient of parameters, and the
+  // gradient that passes from block to block.
   EXPECT_EQ(run.peakBytes, 2 * 4 + 2 * 10 + 4 + 10);
   EXPECT_EQ(run.seconds, 7);
   EXPECT_EQ(run.readBytes + run.writtenBytes, 0);
@@ -80,7 +80,7 @@ TEST(SpillSimulationTest, streamsParameters) {
   EXPECT_EQ(run.readBytes, 8);
   EXPECT_EQ(run.writtenBytes, 8);
   EXPECT_EQ(run.seconds, 13.5);
-  // If what is written has to leave first, the next backward waits for it.
+  // If written bytes have to leave first, the next backward waits for them.
   plan.writeWindow = 0;
   run = simulateSpill(model, plan, run.leastBytes);
   EXPECT_EQ(run.peakBytes, run.leastBytes);
@@ -104,7 +104,7 @@ TEST(SpillSimulationTest, spillsAndRecomputesValues) {
                            "backward 0: 8-10\n");
 }
 
-/// Bytes that are moved of parameters, gradients and state alone.
+/// Returns the bytes moved that belong to parameters, gradients and state.
 static std::pair<int64_t, int64_t> moveParameters(int64_t microBatches,
                                                   bool isFrozen) {
   SpillModel model = makeChain(4, 1, 2, 10);
@@ -119,8 +119,8 @@ static std::pair<int64_t, int64_t> moveParameters(int64_t microBatches,
 }
 
 TEST(SpillSimulationTest, movesParametersOnceAStep) {
-  // Each block's parameters for forward and for backward, but for the first
-  // forward and the last one's backward; then its state.
+  // Each block reads its parameters for forward and backward, except for the
+  // first forward and the last block's backward; then each reads its state.
   EXPECT_EQ(moveParameters(1, false),
             std::make_pair(int64_t(6 * 100 + 4 * 200), int64_t(4 * 300)));
   EXPECT_EQ(moveParameters(8, false), moveParameters(1, false));
@@ -154,7 +154,7 @@ TEST(SpillSimulationTest, letsCopiesTakeTurns) {
   plan.copies = 2;
   SpillRun turns = simulateSpill(model, plan);
   EXPECT_EQ(together.seconds, turns.seconds);
-  // Parameters of all copies stay; what lies within a step is that of two.
+  // The parameters of all copies stay; other values are those of two copies.
   EXPECT_EQ(together.peakBytes, 3 * (2 * 4 + 2 * 10 + 4 + 10));
   EXPECT_EQ(turns.peakBytes, 3 * 2 * 4 + 2 * (2 * 10 + 4 + 10));
 }
@@ -163,8 +163,8 @@ TEST(SpillSimulationTest, letsCopiesTakeTurns) {
 // Beside the simulator of events
 //===----------------------------------------------------------------------===//
 
-/// The same step as queues that execute actions, if what is written leaves at
-/// once.
+/// Returns the length of the same step as queues of actions, with a window of
+/// zero for what is written.
 static Ticks simulateEvents(const SpillSchedule &schedule, int64_t budget) {
   std::vector<int64_t> occupied = schedule.occupied;
   std::vector<int64_t> begins = schedule.placeFetches(occupied, budget, 0);
@@ -181,7 +181,7 @@ static Ticks simulateEvents(const SpillSchedule &schedule, int64_t budget) {
     task.seconds = toSeconds(schedule.tasks[number].ticks);
     auto position = static_cast<int64_t>(number);
     for (auto [of, span] : llvm::enumerate(schedule.spans)) {
-      // A place is free when all that was written before has left.
+      // Memory is free when all bytes written before have left it.
       if (!span.isRead && span.first == position && lastWrite != kNone)
         task.after.push_back(lastWrite);
       if (begins[of] != position)
@@ -234,7 +234,7 @@ TEST(SpillSimulationTest, agreesWithTheSimulatorOfEvents) {
          {schedule.leastBytes, schedule.leastBytes * 11 / 10, kEveryByte}) {
       Ticks ticks = schedule.run(budget, 0);
       EXPECT_EQ(ticks, simulateEvents(schedule, budget));
-      // Fetches that begin earlier hold nothing up.
+      // Fetches that begin earlier delay nothing.
       if (last > 0)
         EXPECT_LE(ticks, last);
       last = ticks;

@@ -9,8 +9,8 @@
 
 namespace mlir::hfta::planning {
 
-/// Two blocks of a layer each. The layers' factors have 4 and 2 rows, 3 and 1,
-/// their gradients 8 and 3 elements.
+/// Makes two blocks of a layer each. The layers' factors have 4 and 2 rows, and
+/// 3 and 1 rows; their gradients have 8 and 3 elements.
 inline KfacModel makeTwoLayers() {
   KfacModel model;
   model.blocks = {{1, 2, 8}, {3, 4, 3}};
@@ -24,8 +24,8 @@ inline KfacModel makeTwoLayers() {
   return model;
 }
 
-/// An inversion takes the cube of its rows; what is sent takes a tenth of a
-/// second, and a hundredth an element.
+/// Makes costs by which an inversion takes the cube of its rows, and a message
+/// takes a tenth of a second, and a hundredth more for each element.
 inline KfacCosts makeSimpleCosts() {
   KfacCosts costs;
   costs.invert = makeCubicInversionCost(0, 0, 1);
@@ -34,8 +34,8 @@ inline KfacCosts makeSimpleCosts() {
   return costs;
 }
 
-/// A plan of two layers on these ranks: the first layer's factors are rank 0's,
-/// the second one's rank 1's.
+/// Makes a plan of two layers on these ranks: rank 0 owns the first layer's
+/// factors, rank 1 the second one's.
 inline KfacPlan makeTwoLayersPlan(const KfacModel &model,
                                   const KfacCosts &costs,
                                   KfacPlacement placement,
@@ -52,8 +52,8 @@ inline KfacPlan makeTwoLayersPlan(const KfacModel &model,
   return plan;
 }
 
-/// Models and costs with which what the network does and what ranks compute
-/// takes about as long.
+/// Random models and costs by which communication and computation take about as
+/// long.
 class RandomKfac {
 public:
   RandomKfac(int64_t mostLayers, std::mt19937 &random) : random(random) {

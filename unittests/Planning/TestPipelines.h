@@ -9,7 +9,7 @@
 
 namespace mlir::hfta::planning {
 
-/// One worker a position.
+/// Returns a pipeline with one worker at each position.
 inline PipelineShape getShape(int64_t positions, int64_t microBatches,
                               int64_t chunks = 1) {
   PipelineShape shape;
@@ -19,7 +19,7 @@ inline PipelineShape getShape(int64_t positions, int64_t microBatches,
   return shape;
 }
 
-/// Expects that there is one, and that it is valid.
+/// Expects that the order exists and is valid, and returns it.
 inline Order getOrder(OrderKind kind, const PipelineShape &shape) {
   llvm::Expected<Order> order = makeOrder(kind, shape);
   if (!order) {
@@ -31,8 +31,8 @@ inline Order getOrder(OrderKind kind, const PipelineShape &shape) {
   return std::move(*order);
 }
 
-/// Seconds of the whole model's parts for each worker of a pipeline of equal
-/// stages.
+/// The seconds of each part of the whole model, which a pipeline of equal
+/// stages divides among its workers.
 struct StageTimes {
   double forward = 1, input = 1, weight = 1;
 };

@@ -9,7 +9,7 @@
 
 namespace mlir::hfta::planning {
 
-/// Appends an op of the last block, with a value of so many bytes (0: none).
+/// Appends an op to the last block, with a value of `bytes` bytes (0: none).
 inline int64_t addOp(SpillModel &model, double seconds, int64_t bytes,
                      llvm::SmallVector<int64_t, 4> operands) {
   model.ops.push_back({seconds, std::move(operands)});
@@ -28,8 +28,8 @@ inline SpillBlock &addBlock(SpillModel &model, double backward) {
   return block;
 }
 
-/// Blocks of an op each, whose backward reads what the op has made and what it
-/// has read.
+/// Makes blocks of one op each, whose backward reads the value that the op
+/// makes and the value that it reads.
 inline SpillModel makeChain(int64_t blocks, double forward, double backward,
                             int64_t bytes) {
   SpillModel model;
@@ -46,7 +46,7 @@ inline SpillModel makeChain(int64_t blocks, double forward, double backward,
   return model;
 }
 
-/// What a random chain is made of.
+/// The properties of a random chain.
 struct ChainKind {
   int64_t blocks = 4;
   int64_t mostOps = 1; ///< in a block

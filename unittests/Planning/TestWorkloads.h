@@ -9,8 +9,9 @@
 
 namespace mlir::hfta::planning {
 
-/// Forwards, the last shard's unit, and backwards that take three times as long
-/// as forwards; `seconds` are those of each shard's forward.
+/// Makes a model of forwards, the last shard's unit, and backwards that take
+/// three times as long as forwards; `seconds` are those of each shard's
+/// forward.
 inline ShardedModel makeModel(std::string name, int64_t batches,
                               const std::vector<double> &seconds) {
   ShardedModel model;
@@ -29,10 +30,10 @@ inline ShardedModel makeModel(std::string name, int64_t batches,
   return model;
 }
 
-/// HYDRA's workload on 8 devices: twelve models of 1.56e9 parameters, six of
-/// them in 14 shards with 16 samples of 512 tokens a batch, and six in 9 with
-/// 8. Devices compute so many operations a second, and channels move so many
-/// bytes.
+/// Makes HYDRA's workload on 8 devices: twelve models of 1.56e9 parameters, six
+/// of them in 14 shards with 16 samples of 512 tokens a batch, and six in 9
+/// shards with 8 samples. `operations` and `bytes` are those of a device and of
+/// a channel in a second.
 inline MultiModelWorkload makeHydraWorkload(double operations, double bytes,
                                             bool doubleBuffer = true) {
   MultiModelWorkload workload;
@@ -61,7 +62,7 @@ inline MultiModelWorkload makeHydraWorkload(double operations, double bytes,
   return workload;
 }
 
-/// 3 to 5 models of 2 to 4 shards on 2 or 3 devices, without transfers.
+/// Makes 3 to 5 models of 2 to 4 shards on 2 or 3 devices, without transfers.
 inline MultiModelWorkload makeSmallWorkload(std::mt19937 &random) {
   auto draw = [&](int64_t least, int64_t most) {
     return least + static_cast<int64_t>(random() % (most - least + 1));
@@ -78,7 +79,7 @@ inline MultiModelWorkload makeSmallWorkload(std::mt19937 &random) {
   return workload;
 }
 
-/// The same with bytes, some of which are shards'.
+/// Makes such a workload with bytes to move, some of which are the shards'.
 inline MultiModelWorkload makeMovingWorkload(std::mt19937 &random) {
   MultiModelWorkload workload = makeSmallWorkload(random);
   workload.doubleBuffer = random() % 4 != 0;

@@ -1,4 +1,4 @@
-//===- TimelineTest.cpp - What was done when, as a drawing ----------------===//
+//===- TimelineTest.cpp - Drawings of timelines ---------------------------===//
 
 #include "Hfta/Planning/Timeline.h"
 
@@ -17,8 +17,8 @@ static std::string getSvg(const Timeline &timeline) {
   return text;
 }
 
-/// Whether elements end in the order in which they began, and nothing else is
-/// markup.
+/// Returns whether elements end in the reverse of the order in which they
+/// began, and nothing else is markup.
 static bool isWellFormed(llvm::StringRef text) {
   std::vector<llvm::StringRef> open;
   while (!text.empty()) {
@@ -90,7 +90,7 @@ TEST(TimelineTest, SumsAreDrawnToo) {
   EXPECT_TRUE(isWellFormed(getSvg(timeline)));
 }
 
-/// A layer of 4 and 2 rows for rank 0, and one of 3 and 1 for rank 1.
+/// A layer of 4 and 2 rows belongs to rank 0, and one of 3 and 1 to rank 1.
 TEST(TimelineTest, StepsOfKfacHaveABarForEachRank) {
   KfacModel model = makeTwoLayers();
   KfacCosts costs = makeSimpleCosts();

@@ -1,4 +1,4 @@
-//===- AheadTest.cpp - Steps that a device gets before it is done ---------===//
+//===- AheadTest.cpp - Steps given to a device ahead of time --------------===//
 
 #include "RuntimeTest.h"
 
@@ -14,13 +14,15 @@ extern "C" {
 
 namespace {
 
-/// What a device is asked for, in order.
+/// The requests to a device, in order.
 std::vector<std::string> notes;
-/// The device that does it, and how many waits for a mark go well.
+/// The device that carries the requests out, and the number of waits for a mark
+/// that succeed before one fails.
 const hfta_device_functions *inner;
 int goodWaits;
 
-/// Notes what an instance gives its device, without copies between segments.
+/// Notes the requests of an instance to its device, except copies between
+/// segments.
 void record(hfta_instance *instance) {
   static hfta_device_functions recording;
   hfta_device *device = instance->workers->device;
@@ -80,7 +82,7 @@ fake_options options(int microBatches = 1) {
 
 constexpr int kSteps = 9;
 
-/// Where the host waits for each step.
+/// The results of a training in which the host waits for each step.
 struct Plain {
   explicit Plain(const fake_options &options) : losses(kSteps) {
     ProgramPointer program = makeProgram(options);
@@ -114,7 +116,7 @@ protected:
     ASSERT_EQ(hfta_instance_post_step(instance.get(), batches[step].inputs),
               HFTA_OK);
   }
-  /// From there on nobody needs the step's batch.
+  /// Settles a step and destroys its batch, which nobody needs afterwards.
   void settle(int step, const Plain &plain) {
     std::vector<double> losses(plain.losses[step].size());
     ASSERT_EQ(hfta_instance_settle_step(instance.get(), losses.data()),
@@ -149,7 +151,7 @@ TEST_P(Ahead, StepsHaveTheBytesOfStepsThatAreWaitedFor) {
   EXPECT_EQ(statesOf(instance.get()), plain.states);
 }
 
-/// Also with what the host measures and an evaluation in between.
+/// The steps in between are measured by the host and evaluated too.
 TEST_P(Ahead, StepsThatAreWaitedForGoOnBehindThem) {
   Plain plain(options(std::get<1>(GetParam())));
   post(0);
@@ -193,11 +195,12 @@ TEST(AheadOrder, TheHostWaitsForTheStepBeforeTheLastOne) {
   for (int i = 0; i < 2; ++i)
     EXPECT_EQ(hfta_instance_settle_step(instance.get(), losses.data()),
               HFTA_OK);
-  // Of each step scalars and batch, tasks, and results.
+  // Each step has scalars and batch, tasks, and results.
   EXPECT_EQ(notes, (std::vector<std::string>{
                        "copy", "run", "copy", "mark 0", // the first
                        "copy", "run", "copy", "mark 1", // the second
-                       "wait until 0",                  // for the first
+                       "wait until 0",                  // before the third
+                                                        // step: for the first
                        "copy", "run", "copy", "mark 0", // the third
                        "wait until 1", "wait until 0"}));
 }
@@ -215,7 +218,7 @@ TEST(AheadOrder, WhatIsBehindAFailedStepDoesntCount) {
   ASSERT_EQ(hfta_instance_post_step(instance.get(), batch.inputs), HFTA_OK);
   EXPECT_EQ(hfta_instance_settle_step(instance.get(), nullptr), HFTA_INTERNAL);
   EXPECT_STREQ(hfta_instance_message(instance.get()), "planted");
-  // Nothing is under way, and the first step alone has been done.
+  // Nothing is in flight, and only the first step counts as done.
   EXPECT_EQ(notes.back(), "wait");
   EXPECT_EQ(hfta_instance_steps(instance.get()), 1);
 }
@@ -280,7 +283,7 @@ TEST(AheadWhere, NotWhileTurnsAreMeasured) {
   }
   EXPECT_GT(waited, 0);
   EXPECT_LT(waited, 100);
-  // After many steps another search begins, as it does without running ahead.
+  // After many steps another search begins, as it does when the host waits.
   int posted = 0;
   while (hfta_instance_runs_ahead(instance.get()) && posted < 5000) {
     ASSERT_EQ(hfta_instance_post_step(instance.get(), batch.inputs), HFTA_OK);
@@ -315,8 +318,8 @@ TEST(AheadWhere, NotWithAnObserverNorBehindAnAccumulation) {
 namespace {
 class AheadTraining : public Train {
 protected:
-  /// Trains to a checkpoint and a log of these names; stops after so many
-  /// answers.
+  /// Trains to a checkpoint and a log of these names; should_stop answers false
+  /// `answers` times, then true.
   hfta_status train(const char *device, const std::string &name,
                     int64_t logEvery, int answers = 1000, int64_t every = 15) {
     fake_options fake = options();
@@ -379,7 +382,8 @@ TEST_F(AheadTraining, HasTheLogAndTheCheckpointsOfOneThatWaits) {
   }
 }
 
-/// What it was given is finished, logged and saved.
+/// The steps that the device has already been given are finished, logged and
+/// saved.
 TEST_F(AheadTraining, StopsBehindWhatTheDeviceHas) {
   ASSERT_EQ(train("shuffled:2", "stopped", 50, 20), HFTA_OK);
   EXPECT_TRUE(isInterrupted);
@@ -413,8 +417,8 @@ TEST_F(AheadTraining, AFailedStepLeavesTheCheckpointsBefore) {
   hfta_train_result_free(&result);
 }
 
-/// What the device has been given before is finished and saved, and the reason
-/// is told then.
+/// The steps that the device has already been given are finished and saved;
+/// then the reason is reported.
 TEST_F(AheadTraining, DataThatChangeEndItBehindWhatTheDeviceHas) {
   ASSERT_EQ(train("cpu", "plain", 50, 1000, /*every=*/1), HFTA_OK);
   ProgramPointer program = makeProgram(options());

@@ -13,13 +13,14 @@ struct Case {
   int all_forwards_first;
 };
 
-/// For the names of tests.
+/// Prints a case in the names of tests.
 void PrintTo(const Case &parameter, std::ostream *os) {
   *os << parameter.device << ", " << parameter.micro_batches
       << (parameter.all_forwards_first ? " forwards first" : " micro-batches");
 }
 
-/// Devices bring offered batches as early as events allow, or as late.
+/// Tests on devices that transfer offered batches as early as events allow, and
+/// on others that do so as late as possible.
 class Batches : public testing::TestWithParam<Case> {
 protected:
   Batches() : program(nullptr, nullptr) {
@@ -37,7 +38,8 @@ protected:
       states.push_back(stateOf(instance, copy));
     return states;
   }
-  /// The states after steps on batches 0, 1, 2, ... none of which was offered.
+  /// Returns the states after steps on batches 0, 1, 2, ..., none of which was
+  /// offered.
   std::vector<std::string> trainPlainly(int steps) const {
     InstancePointer instance = make("cpu");
     for (int i = 0; i < steps; ++i)
@@ -48,7 +50,7 @@ protected:
     EXPECT_EQ(hfta_instance_step(instance, batch.inputs, nullptr), HFTA_OK);
   }
 
-  /// In the same memory.
+  /// Replaces a batch in the same memory.
   static void refill(Batch &batch, unsigned number) {
     Batch other(number);
     std::copy(other.images.begin(), other.images.end(), batch.images.begin());
@@ -76,7 +78,7 @@ TEST_P(Batches, OffersDontChangeResults) {
     if (i < 6 && i != 3)
       hfta_instance_offer(instance.get(), batches[i + 1].inputs);
     step(instance.get(), batches[i]);
-    // What has come already is read from there.
+    // A batch that was transferred isn't read from the host's memory again.
     if (i < 6 && i != 3 && GetParam().micro_batches == 1)
       std::fill(batches[i + 1].images.begin(), batches[i + 1].images.end(), 0);
   }
@@ -100,7 +102,7 @@ TEST_P(Batches, AWithdrawnBatchIsBroughtAgain) {
   Batch first(0), second(77);
   hfta_instance_offer(instance.get(), second.inputs);
   step(instance.get(), first);
-  // It has come, and its memory is another batch's now.
+  // The second batch was transferred, and its memory then gets another batch.
   hfta_instance_offer(instance.get(), nullptr);
   refill(second, 1);
   step(instance.get(), second);
@@ -177,7 +179,7 @@ TEST_P(Batches, PartsOfABatchAreEvaluated) {
     std::vector<double> results(9);
     Batch first(0), second(1), third(2);
     const Batch *batches[] = {&first, &second, &third};
-    // The second one has a single sample.
+    // The second batch has a single valid sample.
     for (int i = 0; i < 3; ++i) {
       if (offers && i < 2)
         hfta_instance_offer(instance.get(), batches[i + 1]->inputs);

@@ -46,7 +46,7 @@ TEST_F(Bindings, EndWithTheirSegment) {
   EXPECT_EQ(check(), "");
   ++binding->bytes;
   EXPECT_EQ(check(), refusal());
-  // Of one copy alone, or of the first one.
+  // The binding is that of one copy alone, or of the first one.
   binding->copy_stride = 0;
   EXPECT_EQ(check(), "");
   binding->offset = segment->bytes + 1;
@@ -81,8 +81,8 @@ TEST_F(Bindings, AccessWhatTheirTaskLists) {
   }
 }
 
-// What adds up sums of ranks runs for blocks, of which there may be fewer than
-// copies.
+// Tasks that add up sums of ranks run for blocks, of which there may be fewer
+// than copies.
 TEST_F(Bindings, CountNoBlocks) {
   binding->offset = 0;
   binding->copy_stride = binding->bytes = segment->bytes;

@@ -1,10 +1,10 @@
 //===- ChangingFiles.c - Files that change while they are read ------------===//
 //
-// A training binary with this file changes one that it reads itself, right
-// after it has mapped it: at a moment that a test can't meet from outside. The
-// variable FAKE_CHANGE says how, which and when: "cut 2 copy-0001.safetensors"
-// cuts off all bytes when a file whose path ends so is mapped for the second
-// time, "write 1 image.npy" turns its last byte around.
+// A training binary with this file changes a file that it reads, right after it
+// has mapped it: at a moment that a test can't meet from outside. The variable
+// FAKE_CHANGE says how, when and which: "cut 2 copy-0001.safetensors" cuts off
+// all bytes when a file whose path ends with that name is mapped for the second
+// time; "write 1 image.npy" inverts its last byte.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +42,7 @@ static void change(const char *path) {
     abort();
 }
 
-// The linker calls the two functions so.
+// The linker gives the two functions these names.
 hfta_status __real_hfta_mapping_open(const char *path, hfta_mapping *out,
                                      hfta_error *error);
 hfta_status __wrap_hfta_mapping_open(const char *path, hfta_mapping *out,

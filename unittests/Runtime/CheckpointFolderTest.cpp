@@ -26,7 +26,7 @@ static bool cantExchange;
 static int renamesBeforeCrash = -1;
 static int renamesBeforeFailure = -1;
 
-/// In place of the C library's, in the runtime too.
+/// Replaces the C library's function, in the runtime too.
 extern "C" int rename(const char *from, const char *to) noexcept {
   if (renamesBeforeCrash >= 0 && renamesBeforeCrash-- == 0)
     _exit(9);
@@ -54,7 +54,8 @@ extern "C" int fsync(int descriptor) {
   std::string link = "/proc/self/fd/" + std::to_string(descriptor);
   ssize_t size = readlink(link.c_str(), path, sizeof(path));
   {
-    std::lock_guard<std::mutex> guard(syncing); // trainings may be several
+    std::lock_guard<std::mutex> guard(syncing); // several trainings may sync at
+                                                // once
     synced.emplace_back(path, size > 0 ? size_t(size) : 0);
   }
   return int(syscall(SYS_fsync, descriptor));
@@ -74,7 +75,7 @@ protected:
 
   std::vector<std::string> list() const { return listFolder(folder.root); }
 
-  /// What the start of a training does, and its end.
+  /// Does what a training does at its start, and what it does at its end.
   hfta_status prepare() {
     hfta_folder_lock lock = {};
     lock.descriptor = -1;
@@ -83,14 +84,14 @@ protected:
     return status;
   }
 
-  /// Saves step 0; `mark` tells the savings apart.
+  /// Saves step 0; `mark` distinguishes what was saved.
   hfta_status save(double mark) {
     InstancePointer instance = makeInstance(program.get());
     double sums[3] = {mark, mark, mark};
     return hfta_checkpoint_save(instance.get(), root(), sums);
   }
 
-  /// The mark of the newest checkpoint; -1: it can't be loaded.
+  /// Returns the mark of the newest checkpoint; -1 if it can't be loaded.
   double mark() {
     InstancePointer instance = makeInstance(program.get());
     double sums[3];
@@ -117,7 +118,8 @@ TEST_F(CheckpointFolder, ReplacesWithoutAnExchange) {
 TEST_F(CheckpointFolder, RollsBackWhenReplacingFails) {
   cantExchange = true;
   ASSERT_EQ(save(1), HFTA_OK);
-  // The three files of the copies, the attempt, the old one's, the new one's.
+  // The renames are: three files of copies, the attempt, the old one and the
+  // new one.
   for (int renames : {3, 4, 5}) {
     renamesBeforeFailure = renames;
     EXPECT_EQ(save(2), HFTA_CANNOT_WRITE);
@@ -231,7 +233,7 @@ TEST_F(CheckpointFolder, SavesShareTheFolder) {
   hfta_folder_lock lock = {};
   ASSERT_EQ(hfta_folder_lock_take(&lock, root(), true, &error), HFTA_OK);
   EXPECT_EQ(save(1), HFTA_OK);
-  // Who shares the lock leaves its file to the others.
+  // A save that shares the lock leaves the lock's file to the others.
   EXPECT_TRUE(exists(folder.path(".hfta-lock")));
   EXPECT_EQ(prepare(), HFTA_INVALID_INPUT);
   hfta_folder_unlock(&lock);
@@ -273,7 +275,7 @@ TEST_F(Train, OneTrainingAFolder) {
   options.pipe = "pipe";
   options.lines = 5;
   options.then = [&](pid_t child) {
-    // What an interrupted save has left is none of the second's business.
+    // The leftovers of an interrupted save don't matter to the second training.
     mkdir(folder.path("c/.hfta-step-00000007-1").c_str(), 0777);
     second = run({"--steps", "5", "--checkpoint", "c", "--overwrite"});
     RunOptions read;
@@ -294,7 +296,7 @@ TEST_F(Train, OneTrainingAFolder) {
   EXPECT_EQ(listFolder(folder.path("c")),
             (std::vector<std::string>{".hfta-lock", ".hfta-step-00000007-1",
                                       "step-00000002"}));
-  // The lock has ended with its process.
+  // The lock ended with its process.
   EXPECT_EQ(run({"--steps", "5", "--checkpoint", "c", "--resume"}).code, 0);
   EXPECT_EQ(listFolder(folder.path("c")),
             (std::vector<std::string>{"step-00000002", "step-00000005"}));

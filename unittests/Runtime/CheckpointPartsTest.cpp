@@ -1,4 +1,4 @@
-//===- CheckpointPartsTest.cpp - Checkpoints whose parts ranks have -------===//
+//===- CheckpointPartsTest.cpp - Checkpoints in parts on several ranks ----===//
 
 #include "FakeStages.h"
 #include "RankThreads.h"
@@ -23,7 +23,7 @@ void train(const FakeStages &program, hfta_instance *instance, int count) {
   }
 }
 
-/// Only the first rank sees the folder.
+/// Returns the folder for the first rank, which is the only one that sees it.
 std::string folderOf(hfta_communicator *rank, const std::string &folder) {
   return rank->rank == 0 ? folder : "/nowhere";
 }
@@ -46,7 +46,8 @@ std::string filesOf(const std::string &folder, int step) {
   return all;
 }
 
-/// What one worker saves after four steps.
+/// Returns the files that one worker with the uncut chain saves after four
+/// steps.
 std::string saveUncut(StagesOptions options) {
   TemporaryFolder folder;
   options.isUncut = true;
@@ -72,7 +73,8 @@ int countWorkers(const FakeStages &program) {
   return static_cast<int>(program.get()->workers);
 }
 
-/// Trains on each number of ranks, four steps; expects the same bytes on all.
+/// Trains four steps on each number of ranks; expects that all save the same
+/// bytes.
 void expectSavedOnAnyRanks(const StagesOptions &options,
                            const std::string &expected) {
   FakeStages program(options);
@@ -90,7 +92,7 @@ void expectSavedOnAnyRanks(const StagesOptions &options,
   }
 }
 
-/// Two stages on two ranks, after two steps.
+/// Runs two stages on two ranks for two steps, then calls `function` on each.
 void runTwoRanks(
     const std::function<void(hfta_instance *, hfta_communicator *)> &function) {
   FakeStages program(makeOptions({1, 1}));
@@ -110,7 +112,7 @@ std::string weightOf(hfta_instance *instance, int stage) {
   return std::string(static_cast<const char *>(info.data), info.bytes);
 }
 
-/// Tensors of many sizes, held by several ranks.
+/// Cuts tensors of many sizes, held by several ranks, into chunks.
 class Chunks : public testing::Test {
 protected:
   Chunks() {
@@ -169,7 +171,7 @@ TEST_F(Chunks, CoverAllBytesInOrder) {
     ASSERT_EQ(begin, place);
     ASSERT_LT(chunk.offset, sizes[chunk.first]);
     place += chunk.bytes;
-    // All that is in it is held by the same ranks.
+    // All tensors in a chunk are held by the same ranks.
     uint64_t rest = chunk.offset + chunk.bytes;
     for (uint32_t i = chunk.first; rest > 0; ++i) {
       EXPECT_EQ(segments[i], segments[chunk.first]);
@@ -182,7 +184,7 @@ TEST_F(Chunks, CoverAllBytesInOrder) {
 
 TEST_F(Chunks, NeedNothingThatNobodyHolds) {
   hfta_checkpoint_parts_list_needed(&parts, 0);
-  EXPECT_EQ(parts.count, 9u); // not the two of segment 2
+  EXPECT_EQ(parts.count, 9u); // without the two of segment 2
   tensors[1].flags |= HFTA_TENSOR_SHARED;
   hfta_checkpoint_parts_list_needed(&parts, 1);
   EXPECT_EQ(parts.count, 8u);
@@ -252,7 +254,7 @@ TEST(CheckpointParts, AllRanksLearnThatNothingIsSaved) {
     EXPECT_NE(std::string(hfta_instance_message(instance)).find(file),
               std::string::npos)
         << hfta_instance_message(instance);
-    // They still understand each other.
+    // The ranks still agree after the failure.
     save(instance, rank, folder.path("folder"));
   });
   EXPECT_NE(filesOf(folder.path("folder"), 2), "");

@@ -135,7 +135,7 @@ TEST(Checkpoint, PruningKeepsTheNewestUpToTheStep) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Two saved steps, then a fault, then a load that must fail and change
+/// Saves two steps and plants a fault; a load must then fail and change
 /// nothing.
 class Refusal : public testing::Test {
 protected:
@@ -208,14 +208,14 @@ TEST_F(Refusal, FlippedByte) {
              sum + "' that they were written with");
 }
 
-/// Replaces a text in the header of a file, which keeps its length.
+/// Replaces a text in the header of a file; the header keeps its length.
 static void editHeader(const std::string &path, const std::string &from,
                        std::string to) {
   std::string bytes = readFile(path);
   size_t at = bytes.find(from), end = bytes.find("}}", at);
   ASSERT_LE(to.size(), from.size());
   ASSERT_NE(end, std::string::npos);
-  // White space is allowed between members.
+  // White space between members is allowed.
   to.append(from.size() - to.size(), ' ');
   writeFile(path, bytes.replace(at, from.size(), to));
 }
@@ -269,7 +269,7 @@ TEST(Checkpoint, OfAFormerIdentity) {
   InstancePointer other = makeInstance(later.get());
   ASSERT_EQ(hfta_instance_load(other.get(), folder.root.c_str()), HFTA_OK);
   EXPECT_EQ(stateOf(other.get(), 0), stateOf(instance.get(), 0));
-  // It is read, and not written.
+  // The former identity is accepted when it is read, but never written.
   ASSERT_EQ(hfta_instance_save(other.get(), folder.path("own").c_str()),
             HFTA_OK);
   EXPECT_NE(hfta_instance_load(instance.get(), folder.path("own").c_str()),

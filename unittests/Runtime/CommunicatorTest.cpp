@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace {
-/// What a launcher has set, for the length of a test.
+/// Sets the environment that a launcher would set, for the length of a test.
 class Environment {
 public:
   explicit Environment(const std::map<std::string, std::string> &values) {
@@ -44,7 +44,7 @@ private:
   std::map<std::string, std::string> before;
 };
 
-/// Rank 1 of 4, two of them here.
+/// The environment of rank 1 of 4, two of which are on this machine.
 const std::map<std::string, std::string> openMpi = {
     {"OMPI_COMM_WORLD_SIZE", "4"},
     {"OMPI_COMM_WORLD_RANK", "1"},
@@ -57,7 +57,7 @@ hfta_launcher launcherOf(const std::map<std::string, std::string> &values) {
   return launcher;
 }
 
-/// One rank alone.
+/// A communicator of one rank.
 class Self : public testing::Test {
 protected:
   void SetUp() override {
@@ -97,7 +97,7 @@ protected:
   ImpatientSelf() { timeout = 0.05; }
 };
 
-/// `library` isn't one that can be used.
+/// Expects that `library` can't be used, with a message that has these texts.
 void expectUnsupported(const char *library,
                        const std::vector<std::string> &texts) {
   Environment environment(openMpi);
@@ -153,7 +153,7 @@ TEST(Launcher, RanksShareTheirHostsProcessors) {
   setenv("OMPI_COMM_WORLD_SIZE", "4000", 1);
   setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "4000", 1);
   EXPECT_EQ(hfta_pool_default_threads(), 1);
-  // Of what a launcher has bound a rank to, nothing more is taken.
+  // If a launcher has bound a rank to processors, the rank takes all of those.
   setenv("OMPI_MCA_orte_bound_at_launch", "1", 1);
   setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "1", 1);
   EXPECT_EQ(hfta_pool_default_threads(), all);
@@ -188,7 +188,8 @@ TEST_F(Self, MessagesToItselfAreCopies) {
   hfta_posted *first = post(5, {send(from[0]), receive(to[0])});
   EXPECT_EQ(to[0], 1);
   EXPECT_EQ(wait(first), HFTA_OK);
-  // In order where tags are equal, whatever was posted first.
+  // Messages with the same tag pair in order, whatever other posts come in
+  // between.
   hfta_posted *receives = post(6, {receive(to[1]), receive(to[2])});
   hfta_posted *other = post(7, {send(from[0])});
   EXPECT_EQ(to[1], 0);
@@ -268,7 +269,7 @@ TEST_F(Self, RefusesAnotherRank) {
             HFTA_INTERNAL);
   EXPECT_STREQ(error.message,
                "numbers: a message with rank 1 of a communicator of 1");
-  // What has failed stays so.
+  // A communicator that has failed stays so.
   own.count = 0;
   hfta_error again = {};
   EXPECT_EQ(hfta_communicator_post(communicator, &own, &posted, &again),

@@ -23,7 +23,7 @@ extern "C" {
 namespace {
 using Sizes = std::vector<int>;
 
-/// Workers of this process alone.
+/// The workers of one process.
 class Workers {
 public:
   explicit Workers(const Sizes &replicas, double timeout = 60.0)
@@ -48,7 +48,7 @@ public:
     return hfta_worker_group_stage(group, worker);
   }
 
-  /// Each worker in a thread of its own.
+  /// Runs each worker in a thread of its own.
   void run(const std::function<void(int)> &function) {
     std::vector<std::thread> threads;
     for (int worker = 0; worker < count; ++worker)
@@ -81,14 +81,15 @@ void wait(hfta_communicator *c, hfta_posted *posted) {
       << error.message;
 }
 
-/// A message that everyone has drawn alike.
+/// A message that every worker has drawn alike.
 struct Drawn {
   int from, to, tag;
   bool inStage;
   std::vector<unsigned char> sent, received;
 };
 
-/// Messages of all workers and within stages, whose bytes tell which one it is.
+/// Draws messages between all workers and within stages; each has bytes of its
+/// own.
 std::vector<Drawn> draw(std::mt19937 &random, const Sizes &replicas) {
   static const size_t sizes[] = {0, 1, 7, 4096, 100003};
   int workers = std::accumulate(replicas.begin(), replicas.end(), 0);
@@ -122,13 +123,14 @@ int firstOfStage(const Sizes &replicas, int worker) {
   return first;
 }
 
-/// What a worker waits for.
+/// A post that a worker still waits for.
 struct Waiting {
   hfta_communicator *communicator;
   hfta_posted *posted;
 };
 
-/// Posts the worker's ends in order, a few at once, and waits in any order.
+/// Posts a worker's ends of the messages in order, a few at once, and waits for
+/// them in random order.
 void exchange(Workers &workers, const Sizes &replicas,
               std::vector<Drawn> &messages, int worker, unsigned seed) {
   std::mt19937 random(seed);
@@ -154,7 +156,7 @@ void exchange(Workers &workers, const Sizes &replicas,
     wait(waiting.communicator, waiting.posted);
 }
 
-/// Piece q has 100 q numbers.
+/// Sums numbers in pieces; piece q has 100 q of them.
 void sumPieces(hfta_communicator *c, int tag) {
   int size = c->size, own = c->rank;
   std::vector<uint64_t> offsets(size + 1, 0);
@@ -209,8 +211,9 @@ void agree(hfta_communicator *c) {
 const std::vector<Sizes> layouts = {{1},    {1, 1},       {2},
                                     {2, 1}, {1, 3, 2, 2}, {4, 4}};
 
-/// All workers but the last receive from the next one, which never sends;
-/// `end` is what the last one does. Returns what each was told.
+/// Lets all workers except the last one receive from the next worker, which
+/// never sends; the last one calls `end`. Returns the error that each worker
+/// got.
 std::vector<hfta_error> failAll(
     Workers &workers,
     const std::function<hfta_status(hfta_communicator *, hfta_error *)> &end) {
@@ -276,7 +279,7 @@ TEST(WorkerTags, SufficeOrAreRefused) {
             "17 workers on a rank, of a program with 1000 segments of memory, "
             "need 589560 tags of messages; 524272 are possible: start more "
             "ranks");
-  // The greatest of those that just suffice.
+  // The largest numbers that still suffice.
   for (int most = 1; most < 100; ++most) {
     int schedules = 0;
     for (int bit = 1 << 20; bit > 0; bit /= 2)
@@ -309,7 +312,7 @@ TEST(Workers, ExchangeRandomMessages) {
 TEST(Workers, OneThreadPostsForAll) {
   Workers workers({1, 1});
   int from[] = {1, 2, 3}, to[] = {0, 0, 0};
-  // Receives before sends; in order where tags are equal.
+  // Receives come before sends; messages with the same tag pair in order.
   hfta_posted *receives =
       post(workers.all(1), 5,
            {{0, false, &to[0], sizeof(int)}, {0, false, &to[1], sizeof(int)}});
@@ -357,7 +360,7 @@ TEST(Workers, DoTogetherWhatRanksDo) {
     Workers workers(replicas);
     workers.run([&](int worker) {
       for (int round = 0; round < 5; ++round) {
-        // Of one pair, with one tag, in two communicators at a time.
+        // A pair uses one tag in two communicators at a time.
         std::thread stage([&] { sumPieces(workers.stage(worker), 2); });
         sumPieces(workers.all(worker), 2);
         stage.join();
@@ -398,7 +401,8 @@ TEST(Workers, OneThatGivesUpWakesAll) {
       return hfta_communicator_complete(c, &nothing, error);
     };
     expectAll(failAll(workers, giveUp), HFTA_CANNOT_WRITE, "the disk is full");
-    // The ranks' communicator is given up too, where others may sleep.
+    // The ranks' communicator is given up too, as other threads may sleep
+    // there.
     hfta_error error = {};
     hfta_post nothing = {{"nothing", -1, 0}, nullptr, 0};
     EXPECT_EQ(hfta_communicator_complete(workers.ranks, &nothing, &error),
@@ -459,7 +463,7 @@ TEST(Workers, OneThatWorksIsWaitedFor) {
   });
 }
 
-/// Creates a group of `count` workers, all on the first rank.
+/// Creates a group of `count` workers, all of them on the first rank.
 static hfta_status createOnFirst(hfta_communicator *ranks, int count,
                                  hfta_error *error) {
   Sizes places(count, 0);
@@ -477,7 +481,7 @@ TEST(Workers, TooManyAreRefused) {
   EXPECT_EQ(createOnFirst(ranks.ranks, HFTA_MAX_RANKS + 1, &error),
             HFTA_UNSUPPORTED);
   EXPECT_STREQ(error.message, "1025 workers: at most 1024 are possible");
-  // Tags are needed where there are other ranks.
+  // Tags are needed only if there are other ranks.
   EXPECT_EQ(createOnFirst(ranks.ranks, HFTA_MAX_RANKS, &error), HFTA_OK);
   EXPECT_EQ(createOnFirst(ranks.all(0), 40, &error), HFTA_OK);
   EXPECT_EQ(createOnFirst(ranks.all(0), 50, &error), HFTA_UNSUPPORTED);

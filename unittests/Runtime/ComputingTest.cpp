@@ -29,7 +29,8 @@ TEST(Computing, TellsWhenTheLastEnds) {
   EXPECT_EQ(calls, 1);
 }
 
-/// One that waits is enough to be looked after, whoever computes beside it.
+/// One waiting thread is enough for the process not to count as computing,
+/// whoever else computes.
 TEST(Computing, CountsForNothingWhereSomeThreadWaits) {
   int calls = 0;
   hfta_computing_listen(count, &calls);
@@ -54,7 +55,7 @@ hfta_device *openDevice() {
   return device;
 }
 
-/// More work than the queue holds is done while more is given.
+/// The queue gets more work than it holds, and works meanwhile.
 TEST(Computing, LastsWhileWorkIsGiven) {
   hfta_device *device = openDevice();
   int calls = 0, from = 1, to = 0;
@@ -77,14 +78,14 @@ hfta_status noteInCall(void *computes, hfta_error *) {
   return HFTA_OK;
 }
 
-/// Queue 0 computes, but not while it waits for another queue.
+/// Queue 0 computes, except while it waits for another queue.
 TEST(Computing, EndsWhereTheFirstQueueWaits) {
   hfta_device *device = openDevice();
   int calls = 0;
   hfta_computing_listen(count, &calls);
   bool before = false;
   hfta_host_call own = {noteInCall, &before, nullptr};
-  // The other queue waits until the first one does.
+  // The other queue's call returns once the first queue waits.
   auto awaitQuiet = [](void *, hfta_error *) {
     while (hfta_is_computing())
       ;
@@ -100,7 +101,7 @@ TEST(Computing, EndsWhereTheFirstQueueWaits) {
   functions->await(device, 0, 1);
   EXPECT_EQ(functions->wait(device, nullptr), HFTA_OK);
   EXPECT_TRUE(before);
-  // Where it waited, and at the end.
+  // Once where the first queue waits, and once at the end.
   EXPECT_GE(calls, 2);
   EXPECT_FALSE(hfta_is_computing());
   hfta_computing_listen(nullptr, nullptr);

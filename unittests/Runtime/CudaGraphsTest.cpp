@@ -1,6 +1,6 @@
-//===- CudaGraphsTest.cpp - Runs of tasks as graphs of a driver's ---------===//
+//===- CudaGraphsTest.cpp - Tasks as graphs of a CUDA driver --------------===//
 //
-// By a driver that only notes what it is asked for.
+// The tests run with a driver that only notes the calls that it gets.
 //===----------------------------------------------------------------------===//
 
 extern "C" {
@@ -27,7 +27,7 @@ struct Operand {
   uint64_t stride = 0;
 };
 
-/// Kernels one after the other, and those that each waits for.
+/// Adds kernels one after the other, and finds those that each has to wait for.
 class Kernels {
 public:
   ~Kernels() { hfta_cuda_hazards_free(&hazards); }
@@ -69,7 +69,7 @@ TEST(CudaHazards, ReadersOfTheSameBytesDontWait) {
   EXPECT_EQ(kernels.add({{0, 64, kWrite}}), Numbers());
   EXPECT_EQ(kernels.add({{0, 64, kRead}, {64, 64, kWrite}}), Numbers({0}));
   EXPECT_EQ(kernels.add({{0, 64, kRead}, {128, 64, kWrite}}), Numbers({0}));
-  // What is read is overwritten once both have read it.
+  // A value that both kernels read is overwritten after both have read it.
   EXPECT_EQ(kernels.add({{32, 4, kWrite}}), Numbers({2, 1}));
 }
 
@@ -87,11 +87,11 @@ TEST(CudaHazards, TensorsOfOneSlabAreApart) {
   kernels.add({{0, 64, kWrite, kSlab}}, 4);
   EXPECT_EQ(kernels.add({{64, 64, kWrite, kSlab}}, 4), Numbers());
   EXPECT_EQ(kernels.add({{60, 8, kRead, kSlab}}, 4), Numbers({1, 0}));
-  // Of the second copy on.
+  // The read begins with the second copy.
   EXPECT_EQ(kernels.add({{kSlab + 32, 4, kRead, kSlab}}, 3), Numbers({0}));
-  // From the end of a slab to the beginning of the next one.
+  // The read goes from the end of a slab to the beginning of the next one.
   EXPECT_EQ(kernels.add({{kSlab - 4, 8, kRead, kSlab}}, 3), Numbers({0}));
-  // Past all of them, and of no distance.
+  // One read lies past all slabs, one has a stride of zero.
   EXPECT_EQ(kernels.add({{4 * kSlab, 64, kRead, kSlab}}, 4), Numbers());
   EXPECT_EQ(kernels.add({{2 * kSlab, 4, kRead}}), Numbers({0}));
 }
@@ -103,7 +103,7 @@ TEST(CudaHazards, ScratchMemoryIsOneForAll) {
   EXPECT_EQ(kernels.add({{128, 64, kWrite}}, 1, 16), Numbers({0}));
 }
 
-/// As a graph that grows past what was reserved.
+/// A graph that grows past the memory reserved for it.
 TEST(CudaHazards, AChainOfMany) {
   Kernels kernels;
   for (size_t i = 0; i < 300; ++i)
@@ -115,7 +115,8 @@ TEST(CudaHazards, AChainOfMany) {
 // Graphs
 //===----------------------------------------------------------------------===//
 
-/// What the driver was asked for, and what it answers.
+/// The calls that the driver got, and the failure that it answers one of them
+/// with.
 struct Driver {
   std::vector<std::string> calls;
   std::string failing;
@@ -163,8 +164,8 @@ hfta_cu_result destroyExec(hfta_cu_graph_exec) {
   return driver.call("exec_destroy");
 }
 
-/// A program of one task of two kernels, the second of which reads what the
-/// first one writes.
+/// A program of one task of two kernels, the second of which reads the value
+/// that the first one writes.
 class CudaGraphs : public testing::Test {
 protected:
   CudaGraphs() {
@@ -199,7 +200,8 @@ protected:
   }
   ~CudaGraphs() override { hfta_cuda_graphs_destroy(graphs); }
 
-  /// The task for the first copies, with its segment at a place.
+  /// Runs the task for the first copies, with its segment at `place`; returns
+  /// the calls.
   Calls run(int64_t copies = 4, uintptr_t place = 4096) {
     void *segments[] = {reinterpret_cast<void *>(place)};
     const int32_t numbers[] = {0, 1, 2, 3};
@@ -264,7 +266,7 @@ TEST_F(CudaGraphs, WithoutMemoryKernelsGoOneByOne) {
                           "graph_instantiate", "graph_destroy", "launch_kernel",
                           "launch_kernel"}));
   EXPECT_EQ(result, 0);
-  // It isn't tried again.
+  // The graph isn't tried again.
   EXPECT_EQ(run(), oneByOne);
 }
 

@@ -1,6 +1,6 @@
 //===- CudaMapsTest.cpp - Operands that a GPU copies box by box -----------===//
 //
-// By a driver that only notes what it is asked for.
+// The tests run with a driver that only notes the calls that it gets.
 //===----------------------------------------------------------------------===//
 
 extern "C" {
@@ -28,7 +28,7 @@ constexpr hfta_cu_result kFailure = 999;
 using Sizes = std::vector<uint64_t>;
 using Counts = std::vector<uint32_t>;
 
-/// What a map was made of.
+/// The arguments that a tensor map was encoded from.
 struct Encoded {
   int type, interleave, swizzle, promotion, fill;
   uint64_t address;
@@ -46,9 +46,9 @@ struct Driver {
   std::vector<Encoded> encoded;
   std::vector<Launched> launched;
   std::vector<std::pair<int, int>> attributes;
-  hfta_cu_result result = 0;    ///< of making maps
-  hfta_cu_result setResult = 0; ///< of an attribute
-  uint64_t mapBytes = 0;        ///< that a launch has
+  hfta_cu_result result = 0;    ///< of encoding a map
+  hfta_cu_result setResult = 0; ///< of setting an attribute
+  uint64_t mapBytes = 0;        ///< of the maps that a launch gets
 };
 
 Driver driver;
@@ -68,7 +68,7 @@ hfta_cu_result encode(hfta_cu_tensor_map *map, int type, uint32_t rank,
   return driver.result;
 }
 
-/// Parameters are counted, and the last one's bytes noted.
+/// Notes a launch: the number of its parameters, and the last one's bytes.
 Launched noteLaunch(unsigned gridX, unsigned gridZ, unsigned blockX,
                     unsigned sharedBytes, void **parameters) {
   Launched own = {gridX, gridZ, blockX, sharedBytes, 0, {}};
@@ -114,8 +114,8 @@ hfta_cu_result nameError(hfta_cu_result, const char **name) {
 
 constexpr unsigned kCopies = 3;
 
-/// A program of one task of one kernel: its second operand has copies that lie
-/// apart, its third one all share.
+/// A program of one task of one kernel: the copies of its second operand are
+/// apart, its third one is shared by all copies.
 class CudaMaps : public testing::Test {
 protected:
   CudaMaps() {
@@ -152,7 +152,7 @@ protected:
     driver.mapBytes = hfta_cuda_most_map_bytes(&program);
   }
 
-  /// For all copies; what it fails with.
+  /// Runs the task for all copies; returns the driver's result.
   hfta_cu_result run() {
     alignas(HFTA_MAP_ALIGNMENT) char block[1024];
     launcher.cuda = &cuda;
@@ -198,7 +198,7 @@ TEST_F(CudaMaps, AreOneParameterMore) {
   EXPECT_EQ(own.blockX, 384U);
   EXPECT_EQ(own.sharedBytes, 100000U);
   EXPECT_EQ(own.parameters, 8U);
-  // Two maps, two numbers, and nothing up to the next multiple.
+  // Two maps and two numbers, without padding to the next multiple.
   ASSERT_EQ(own.maps.size(), 320U);
   EXPECT_EQ(own.maps[0], 1);
   EXPECT_EQ(own.maps[127], 1);
@@ -228,7 +228,7 @@ TEST_F(CudaMaps, HaveTheCopiesAsOneMoreDimension) {
   EXPECT_EQ(one.swizzle, HFTA_CU_MAP_SWIZZLE_128);
   EXPECT_EQ(one.address, (1U << 20) + 65536);
   EXPECT_EQ(one.sizes, Sizes({32, 4, 3, 1}));
-  // From its first byte to its last one.
+  // The last stride spans a copy from its first byte to its last one.
   EXPECT_EQ(one.strides, Sizes({160, 1024, 2048 + 480 + 128}));
   EXPECT_EQ(one.box, Counts({32, 2, 1, 1}));
   for (const Encoded &own : driver.encoded) {
@@ -291,7 +291,7 @@ TEST_F(CudaMaps, ImagesForWarpGroupsAllowSharedMemory) {
   ASSERT_EQ(driver.attributes.size(), 1U);
   EXPECT_EQ(driver.attributes[0],
             std::pair(int(HFTA_CU_MAX_DYNAMIC_SHARED_BYTES), 100000));
-  // Who asks for none needs no leave.
+  // A kernel without dynamic shared memory needs no attribute.
   groups.shared_bytes = 0;
   EXPECT_TRUE(load(&error));
   EXPECT_EQ(driver.attributes.size(), 1U);
@@ -302,7 +302,7 @@ TEST_F(CudaMaps, ImagesForWarpGroupsAllowSharedMemory) {
                 .find("cuFuncSetAttribute failed for kernel 'kernel' of task "
                       "'task'"),
             std::string::npos);
-  // Another chip has the other image, and kernels without groups.
+  // Another chip gets the other image, and kernels without warp groups.
   chip.minor = 1;
   EXPECT_FALSE(load(&error));
   EXPECT_EQ(driver.attributes.size(), 2U);
@@ -312,7 +312,7 @@ TEST_F(CudaMaps, ImagesForWarpGroupsAllowSharedMemory) {
 // Programs
 //===----------------------------------------------------------------------===//
 
-/// A launch of a sound program, which gets a map.
+/// A sound program, one launch of which gets a map.
 class SoundMaps : public testing::Test {
 protected:
   SoundMaps() {
@@ -343,7 +343,7 @@ protected:
   hfta_warp_group_launch groups = {};
 };
 
-/// Whether a change makes a program unsound.
+/// Expects that a change makes a program unsound.
 #define EXPECT_REFUSED(place, value)                                           \
   do {                                                                         \
     auto before = place;                                                       \

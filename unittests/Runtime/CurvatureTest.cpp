@@ -1,4 +1,4 @@
-//===- CurvatureTest.cpp - What a preconditioner needs of steps -----------===//
+//===- CurvatureTest.cpp - Steps with a preconditioner --------------------===//
 
 #include "FakeKernels.h"
 #include "RuntimeTest.h"
@@ -29,7 +29,7 @@ static double getNumber(hfta_instance *instance, int64_t copy,
 }
 
 namespace {
-/// What a step's kinds of `every` have run, by copy.
+/// The number of runs of each kind of `every` in steps, by copy.
 struct Counts {
   explicit Counts(const std::vector<int32_t> &live) : live(live) {}
 
@@ -74,7 +74,7 @@ static void expectCounts(const fake_options &options, int threads,
   counts.expectIn(instance.get());
 }
 
-// Periods come round in steps 0, p, 2p, ..., and before step p in 1, 2, 4, ...
+// A period p is due in steps 0, p, 2p, ..., and before step p in 1, 2, 4, ...
 // Copies that don't run are never due.
 TEST(Curvature, CommandsOfAPeriodRunForItsCopies) {
   for (int takesTurns : {0, 1})
@@ -89,8 +89,8 @@ TEST(Curvature, CommandsOfAPeriodRunForItsCopies) {
       }
 }
 
-// Tasks that run for some copies of a turn find the slabs that tasks for all of
-// them have filled.
+// Tasks that run for some copies of a turn use the slabs that tasks for all
+// copies of the turn have filled.
 TEST(Curvature, ChosenCopiesOfATurnKeepTheirSlabs) {
   for (int microBatches : {1, 2})
     for (int forwardsFirst : {0, 1})
@@ -187,8 +187,7 @@ static RunOptions ofCurvature() {
   return options;
 }
 
-// Events of the curvature are written when they happen, whatever --log-every
-// says.
+// Events of the curvature are logged when they happen, whatever --log-every is.
 TEST_F(Train, TheLogTellsOfTheCurvature) {
   ASSERT_EQ(
       run({"--steps", "8", "--log", "log", "--log-every", "8", "--only", "0,2"},
@@ -220,7 +219,7 @@ TEST_F(Train, TheLogTellsOfTheCurvature) {
             2);
 }
 
-// What has happened to no copy has no column.
+// An event that has happened to no copy has no column.
 TEST_F(Train, TheTableCountsWhatWentWrongWithTheCurvature) {
   auto getHead = [&](const char *steps) {
     Outcome outcome = run({"--steps", steps}, ofCurvature());

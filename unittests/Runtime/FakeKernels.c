@@ -158,8 +158,8 @@ static void count(void *const *b, int64_t item, void *scratch) {
   ++*(double *)b[0];
 }
 
-/// In the fourth step the statistics of some copies aren't finite, in the sixth
-/// the others' inverses need more damping.
+/// Reports, in the fourth step, statistics of some copies that aren't finite,
+/// and, in the sixth, that the others' inverses needed more damping.
 static void scale(void *const *b, int64_t item, void *scratch) {
   (void)item, (void)scratch;
   const float *damping = b[0];

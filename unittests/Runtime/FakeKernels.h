@@ -5,7 +5,8 @@
 
 #include "hfta/program.h"
 
-/// Tensors, in the order of the table. Names as in the program.
+/// The tensors, in the order of the program's table; their names are the
+/// program's.
 enum fake_tensor {
   FAKE_W0,
   FAKE_W1,
@@ -34,8 +35,8 @@ enum fake_tensor {
   FAKE_MOMENTUM,
   FAKE_CLIP_NORM,
   FAKE_PLAIN_TENSOR_COUNT,
-  // Of programs with a preconditioner: how often each kind of `every` has run
-  // for a copy, and what the host writes and reads.
+  // Only in programs with a preconditioner: the number of runs of each kind of
+  // `every` for a copy, and the values that the host writes and reads.
   FAKE_DUE = FAKE_PLAIN_TENSOR_COUNT,
   FAKE_OTHERS,
   FAKE_ANY,
@@ -59,19 +60,19 @@ enum fake_segment {
   FAKE_SEGMENT_INPUT,
   FAKE_SEGMENT_OUTPUT,
   FAKE_SEGMENT_SCALARS,
-  FAKE_SEGMENT_BATCH_SCALARS, ///< of each micro-batch
+  FAKE_SEGMENT_BATCH_SCALARS, ///< with an instance for each micro-batch
   FAKE_SEGMENT_RESULTS,
   FAKE_SEGMENT_COUNT
 };
 
-/// Constants that kernels get through FAKE_ROWS: generated code has them in its
-/// instructions, ours is compiled once.
+/// The constants that kernels get through FAKE_ROWS. Generated code has them in
+/// its instructions, but this code is compiled once for all programs.
 typedef struct fake_shape {
-  int64_t rows;     ///< of a micro-batch
+  int64_t rows;     ///< in a micro-batch
   float loss_scale; ///< 1 / batch
 } fake_shape;
 
-/// The constants' image.
+/// The image of the constants' segment.
 typedef struct fake_constants {
   fake_shape shape;
   double momentum[8];
@@ -92,7 +93,7 @@ enum fake_task {
   FAKE_UPDATE_0,
   FAKE_UPDATE_1,
   FAKE_PLAIN_TASK_COUNT,
-  FAKE_COUNT_DUE = FAKE_PLAIN_TASK_COUNT, ///< one of each hfta_due_kind
+  FAKE_COUNT_DUE = FAKE_PLAIN_TASK_COUNT, ///< one task for each hfta_due_kind
   FAKE_COUNT_OTHERS,
   FAKE_COUNT_ANY,
   FAKE_COUNT_NONE,
@@ -102,17 +103,17 @@ enum fake_task {
 
 enum { FAKE_MAX_OPERANDS = 8, FAKE_KERNEL_COUNT = FAKE_TASK_COUNT + 1 };
 
-/// A kernel of a task, once a copy.
+/// A kernel of a task, which runs once for each copy.
 typedef struct fake_kernel {
   enum fake_task task;
   const char *name;
   hfta_kernel function;
-  int by_row; ///< an item a row, or one item
-  int count;  ///< of operands
+  int by_row; ///< whether there is an item for each row, or only one
+  int count;  ///< the number of operands
   enum fake_tensor tensors[FAKE_MAX_OPERANDS];
 } fake_kernel;
 
-/// In the order of tasks, and of launches in a task.
+/// The kernels, in the order of tasks, and of launches within a task.
 extern const fake_kernel fake_kernels[FAKE_KERNEL_COUNT];
 
 #endif // HFTA_UNITTESTS_FAKE_KERNELS_H

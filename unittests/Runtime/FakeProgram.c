@@ -13,7 +13,7 @@
 
 enum { MAX_COPIES = 8 };
 
-/// Everything that the program's table points to.
+/// Everything that the program's table points to, in one allocation.
 typedef struct fake {
   hfta_program program;
   hfta_model model;
@@ -69,8 +69,8 @@ static uint64_t element_bytes(uint32_t type) {
   }
 }
 
-/// Appends a tensor to a segment, 64-byte aligned, one place a copy unless it
-/// is shared.
+/// Appends a tensor to a segment, aligned to 64 bytes, with a place for each
+/// copy unless it is shared.
 static void add_tensor(fake *self, int index, const char *name, int segment,
                        uint32_t type, const int64_t *shape, uint32_t rank,
                        uint32_t flags) {
@@ -96,7 +96,7 @@ static void add_tensor(fake *self, int index, const char *name, int segment,
       stride ? stride * (uint64_t)self->program.copies : (bytes + 63) / 64 * 64;
 }
 
-/// What a program that spills has no memory of its own for.
+/// Returns the residency of a segment in a program that spills.
 static uint32_t residency_of(uint32_t segment) {
   switch (segment) {
   case FAKE_SEGMENT_PARAMETERS:
@@ -153,8 +153,8 @@ static void add_segments(fake *self, const fake_options *options) {
   self->segments[FAKE_SEGMENT_SCRATCH].bytes = 64;
 }
 
-/// Makes a segment slabs of as many bytes as its tensors have in one copy, of
-/// whole pages where they aren't resident.
+/// Gives a segment slabs that hold one copy's tensors each; slabs are whole
+/// pages if the segment isn't resident.
 static void make_slabs(fake *self, uint32_t segment) {
   uint64_t bytes = 0;
   for (int i = 0; i < FAKE_TENSOR_COUNT; ++i) {
@@ -176,7 +176,8 @@ static void make_slabs(fake *self, uint32_t segment) {
   self->segments[segment].bytes = bytes * (uint64_t)self->program.copies;
 }
 
-/// The arena has room for all that isn't resident, side by side.
+/// Makes an arena with room for all segments that aren't resident, side by
+/// side.
 static void make_spilled(fake *self) {
   make_slabs(self, FAKE_SEGMENT_PARAMETERS);
   make_slabs(self, FAKE_SEGMENT_STATE);
@@ -268,7 +269,7 @@ static void add_curvature(fake *self) {
                scalar_shape, 0, 0);
 }
 
-/// Tensors inside the constants' image.
+/// Places tensors inside the constants' image.
 static void add_constants(fake *self) {
   self->tensors[FAKE_ROWS] = (hfta_tensor){.name = "rows",
                                            .segment = FAKE_SEGMENT_CONSTANTS,
@@ -321,7 +322,8 @@ static void add_launches(fake *self) {
   }
 }
 
-/// Tasks that write what is spilled: parameters, and then state too.
+/// Returns the number of spilled segments that a task writes: the parameters,
+/// or the parameters and the state.
 static uint32_t spilled_writes(int task) {
   bool updates = task == FAKE_UPDATE_0 || task == FAKE_UPDATE_1;
   return updates ? 2 : task == FAKE_INIT ? 1 : 0;

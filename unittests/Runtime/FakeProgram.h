@@ -1,7 +1,8 @@
 //===- FakeProgram.h - A hand-written program for tests ---------*- C -*-===//
 //
-// What the compiler would emit for an MLP of two blocks: 6 u8 features, 5
-// hidden units, 3 classes, SGD with momentum, cross entropy, accuracy.
+// The program that the compiler would emit for an MLP of two blocks: 6 u8
+// features, 5 hidden units, 3 classes, SGD with momentum, cross entropy,
+// accuracy.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_UNITTESTS_FAKE_PROGRAM_H
@@ -17,7 +18,7 @@ enum { FAKE_FEATURES = 6, FAKE_HIDDEN = 5, FAKE_CLASSES = 3, FAKE_BATCH = 8 };
 
 typedef struct fake_options {
   int64_t copies;     ///< at most 8
-  int64_t first_copy; ///< hyper-parameters are those of this copy onwards
+  int64_t first_copy; ///< copies have the hyper-parameters of this copy onwards
   int64_t micro_batches;
   uint32_t all_forwards_first;
   uint32_t clipping;
@@ -26,19 +27,20 @@ typedef struct fake_options {
   uint32_t no_length; ///< neither epochs nor steps
   uint32_t foreign;   ///< another identity
   uint32_t former;    ///< another identity, which once was the usual one
-  /// With a preconditioner, which has a damping and a period for each copy, and
-  /// leaves gradients as they are.
+  /// The program has a preconditioner with a damping and a period for each
+  /// copy, which leaves gradients as they are.
   uint32_t curvature;
   uint32_t diverging; ///< copy 1 has a learning rate of 1e30
   int takes_turns;    ///< tasks may run copy by copy
-  /// Not 0: parameters and state are spilled, gradients and activations lie in
-  /// the arena; if copies take turns, so many at a time. Not with a
-  /// preconditioner.
+  /// Not 0: parameters and state are spilled, and gradients and activations lie
+  /// in the arena; if copies take turns, each turn has this many copies. Not
+  /// with a preconditioner.
   int64_t spilled_copies;
   const char *cpu_features;
 } fake_options;
 
-/// The same options give the same program. Freed by fake_program_free.
+/// Makes a program; equal options give equal programs. Free it by
+/// fake_program_free.
 hfta_program *fake_program_make(const fake_options *options);
 
 void fake_program_free(hfta_program *program);

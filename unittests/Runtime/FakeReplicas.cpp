@@ -14,13 +14,13 @@ static double &at(void *memory, int64_t index) {
   return static_cast<double *>(memory)[index];
 }
 
-/// Input, moment.
+/// The buffers are input and moment.
 static void runMoment(void *const *buffers, int64_t, void *) {
   for (int64_t i = 0; i < width; ++i)
     at(buffers[1], i) += at(buffers[0], i) * at(buffers[0], i);
 }
 
-/// Factor, moment.
+/// The buffers are factor and moment.
 static void runCurvature(void *const *buffers, int64_t, void *) {
   for (int64_t i = 0; i < width; ++i) {
     at(buffers[0], i) = 0.5 * at(buffers[0], i) + at(buffers[1], i);
@@ -28,19 +28,19 @@ static void runCurvature(void *const *buffers, int64_t, void *) {
   }
 }
 
-/// Inverse, factor.
+/// The buffers are inverse and factor.
 static void runInvert(void *const *buffers, int64_t, void *) {
   for (int64_t i = 0; i < width; ++i)
     at(buffers[0], i) = 1.0 / (1.0 + at(buffers[1], i));
 }
 
-/// Gradient, inverse.
+/// The buffers are gradient and inverse.
 static void runPrecondition(void *const *buffers, int64_t, void *) {
   for (int64_t i = 0; i < width; ++i)
     at(buffers[0], i) *= at(buffers[1], i);
 }
 
-/// Sum, what is added.
+/// The buffers are a sum and the value that is added to it.
 static void runAdd(void *const *buffers, int64_t, void *) {
   for (int64_t i = 0; i < width; ++i)
     at(buffers[0], i) += at(buffers[1], i);
@@ -137,7 +137,7 @@ FakeReplicas::extend(const std::vector<hfta_command> &list) {
     extended.push_back(list[i]);
     if (!runs || list[i].subject != forward[0])
       continue;
-    // So far every command has the place that it had.
+    // All commands before this one still have their old places.
     for (size_t outer = 0; outer < i; ++outer)
       extended[outer].length += outer + list[outer].length >= i;
     to.run(moment);
@@ -199,7 +199,7 @@ void FakeReplicas::writePreconditioning(Schedule &to) {
     return;
   case Placement::grid:
     runWithFactor(to);
-    // Those that don't hold the factor have used their moments, too.
+    // Replicas without the factor have consumed their moments, too.
     to.fill(moments, copies * rowBytes);
     broadcast(to, gradients[0], rowBytes);
     return;

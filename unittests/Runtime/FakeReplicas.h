@@ -1,8 +1,8 @@
 //===- FakeReplicas.h - Hand-written replicas that share work ---*- C++ -*-===//
 //
-// The chain of FakeStages as one stage of several replicas, of which the first
-// weight's gradient is multiplied with an inverse, as preconditioners do: of a
-// factor that is a mean of moments. Some replicas do so for others.
+// The chain of FakeStages as one stage of several replicas. As preconditioners
+// do, it multiplies the first weight's gradient by an inverse: that of a factor
+// that is a mean of moments. Some replicas do so for others.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_UNITTESTS_FAKE_REPLICAS_H
@@ -14,23 +14,26 @@
 
 enum class Placement {
   all,      ///< every replica does everything
-  balanced, ///< one inverts, and gives all the inverse
-  grid,     ///< a column holds inverses, and gives rows what it makes of them
-  local     ///< one has a group's moments alone, and gives all what it makes
+  balanced, ///< one replica inverts, and broadcasts the inverse to all
+  grid,     ///< a column holds inverses, and broadcasts the preconditioned
+            ///< gradients along the rows
+  local     ///< one replica keeps a group's moments to itself, and broadcasts
+            ///< its results to all
 };
 
 struct ReplicasOptions {
   Placement placement = Placement::all;
   int64_t replicas = 4;
   int64_t groups = 6;
-  uint32_t owner = 0;    ///< replica, or column of the grid
-  uint32_t columns = 2;  ///< of the grid
-  uint32_t group = 0;    ///< whose moments are taken
-  bool isStaged = false; ///< the chain's halves are stages, of two workers the
-                         ///< second one
+  uint32_t owner = 0;    ///< the replica, or the column of the grid, that
+                         ///< inverts
+  uint32_t columns = 2;  ///< the number of the grid's columns
+  uint32_t group = 0;    ///< the group whose moments are taken
+  bool isStaged = false; ///< whether each half of the chain is a stage, the
+                         ///< second one with two workers
 };
 
-/// Its tables live as long.
+/// A program of replicas, which uses this object's tables.
 class FakeReplicas : public FakeStages {
 public:
   explicit FakeReplicas(const ReplicasOptions &given);
@@ -39,18 +42,19 @@ public:
 
 private:
   uint32_t getReplicas() const { return static_cast<uint32_t>(given.replicas); }
-  /// Those that invert.
+  /// Returns the replicas that invert.
   hfta_replicas getOwners() const;
   void addMemory();
   void addWork();
-  /// With moments of each micro-batch, and what is made of them.
+  /// Adds the moments of each micro-batch, and the preconditioning.
   std::vector<hfta_command> extend(const std::vector<hfta_command> &list);
   void only(Schedule &to, hfta_replicas replicas,
             const std::function<void()> &body);
-  /// Of each copy, from the owners to all, after what was computed.
+  /// Broadcasts the values of each copy from the owners to all, once they are
+  /// computed.
   void broadcast(Schedule &to, uint32_t segment, uint64_t stride);
   void takeMoments(Schedule &to);
-  /// By those that hold it.
+  /// Runs the tasks that need the factor, on the replicas that hold it.
   void runWithFactor(Schedule &to);
   void writePreconditioning(Schedule &to);
 

@@ -16,7 +16,7 @@ static const uint32_t all_slabs[] = {FAKE_SEGMENT_GRADIENTS, FAKE_SEGMENT_SAVED,
                                      FAKE_SEGMENT_CUT, FAKE_SEGMENT_PARAMETERS,
                                      FAKE_SEGMENT_STATE};
 
-/// A schedule that is being written.
+/// A schedule under construction.
 typedef struct list {
   const hfta_program *program;
   const fake_options *options;
@@ -44,7 +44,7 @@ static void end(list *self, hfta_command *repeat) {
   repeat->length = self->schedule->command_count - place - 1;
 }
 
-/// NULL where copies don't take turns.
+/// Begins a loop over turns; NULL if copies don't take turns.
 static hfta_command *begin_turns(list *self) {
   if (!self->options->takes_turns)
     return NULL;
@@ -58,7 +58,7 @@ static void end_turns(list *self, hfta_command *repeat) {
     end(self, repeat);
 }
 
-/// Runs a task for copies whose period has come round, or for the others.
+/// Runs a task for the copies that are due, or for the others.
 static void run_every(list *self, hfta_due_kind kind, enum fake_task task) {
   hfta_command *every = add(self, HFTA_COMMAND_EVERY, TASKS, FACTOR_EVERY);
   every->bytes = kind;
@@ -66,7 +66,8 @@ static void run_every(list *self, hfta_due_kind kind, enum fake_task task) {
   end(self, every);
 }
 
-/// For all copies: with a preconditioner, first for those that are due.
+/// Runs a task for all copies; with a preconditioner, first for those that are
+/// due, then for the others.
 static void run_in_two(list *self, enum fake_task task) {
   if (!self->options->curvature) {
     run(self, task);
@@ -77,16 +78,17 @@ static void run_in_two(list *self, enum fake_task task) {
 }
 
 //===----------------------------------------------------------------------===//
-// What isn't resident
+// Segments that aren't resident
 //===----------------------------------------------------------------------===//
 
-/// All instances of all copies, whether the schedule needs them or not.
+/// Returns the bytes of all instances of all copies, whether or not the
+/// schedule needs them.
 static uint64_t bytes_of(const list *self, uint32_t segment) {
   const hfta_segment *row = &self->program->segments[segment];
   return row->residency == HFTA_RESIDENT ? 0 : row->bytes * row->instances;
 }
 
-/// Segments lie one after the other.
+/// Returns a segment's address in the arena, where segments follow each other.
 static uint64_t address_of(const list *self, uint32_t segment) {
   uint64_t address = 0;
   for (uint32_t i = 0; i < segment; ++i)
@@ -120,7 +122,7 @@ static void drop(list *self, uint32_t segment) {
       (hfta_place){.space = HFTA_SPACE_SEGMENT, .index = segment};
 }
 
-/// One queue goes on when another one has done what it was given.
+/// Makes `queue` wait for everything that `other` was given so far.
 static void follow(list *self, uint32_t queue, uint32_t event, uint32_t other) {
   if (self->options->spilled_copies == 0)
     return;
@@ -128,7 +130,8 @@ static void follow(list *self, uint32_t queue, uint32_t event, uint32_t other) {
   add(self, HFTA_COMMAND_AWAIT, queue, event);
 }
 
-/// What was written before must be in the store; tasks wait for what is read.
+/// Fetches weights. Earlier writes must have reached the store first, and tasks
+/// wait for the fetch.
 static void fetch_weights(list *self, bool with_state) {
   follow(self, READS, WRITTEN, WRITES);
   follow(self, READS, DONE, TASKS);
@@ -155,7 +158,7 @@ static void drop_weights(list *self, bool with_state) {
 // Parts of schedules
 //===----------------------------------------------------------------------===//
 
-/// Between a segment and the host's image of it.
+/// Transfers a segment from or to the host's image of it.
 static void transfer_image(list *self, uint32_t segment, uint32_t from,
                            uint32_t to) {
   hfta_command *command = add(self, HFTA_COMMAND_TRANSFER, TASKS, 0);
@@ -187,8 +190,8 @@ static void upload_fields(list *self, int32_t ahead) {
   add(self, HFTA_COMMAND_RECORD, UPLOADS, UPLOADED);
 }
 
-/// A loop over micro-batches, each of which comes while the one before it is
-/// used.
+/// Begins a loop over micro-batches, each of which is uploaded while the one
+/// before it is used.
 static hfta_command *begin_uploads(list *self) {
   upload_fields(self, 0);
   hfta_command *batches = begin(self, HFTA_REPEAT_MICRO_BATCHES);
@@ -268,7 +271,7 @@ static void keep(list *self, const uint32_t *segments, uint32_t count) {
   self->schedule->keep_count = count;
 }
 
-/// Gradients alone where nothing else outlives a turn.
+/// Keeps only the gradients if nothing else outlives a turn.
 static void keep_gradients(list *self) {
   bool in_flight =
       self->options->all_forwards_first && self->options->micro_batches > 1;
@@ -278,7 +281,7 @@ static void keep_gradients(list *self) {
     keep(self, all_slabs, self->options->spilled_copies > 0 ? 5 : 3);
 }
 
-/// Outside of turns all copies' weights are in their places.
+/// Keeps all copies' weights in their slabs outside of turns.
 static void keep_weights(list *self) {
   if (self->options->spilled_copies > 0 && !self->options->takes_turns)
     keep(self, all_slabs + 3, 2);

@@ -7,15 +7,15 @@
 
 enum { FAKE_SCHEDULE_COUNT = 6, FAKE_MAX_COMMANDS = 64 };
 
-/// `initialize` and `infer` come first: all that inference needs. Gradients
-/// that aren't resident can't wait for an update in another schedule: programs
-/// that spill lack the last two.
+/// The schedules. `initialize` and `infer`, which are all that inference needs,
+/// come first. Gradients that aren't resident can't wait for an update in
+/// another schedule, so programs that spill lack the last two.
 typedef struct fake_schedules {
   hfta_schedule rows[FAKE_SCHEDULE_COUNT];
   hfta_command commands[FAKE_SCHEDULE_COUNT][FAKE_MAX_COMMANDS];
 } fake_schedules;
 
-/// Of a program whose segments and tensors are there.
+/// Makes the schedules of a program that already has its segments and tensors.
 void fake_schedules_make(fake_schedules *self, const hfta_program *program,
                          const fake_options *options);
 

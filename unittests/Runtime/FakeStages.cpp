@@ -20,19 +20,20 @@ double &to(void *memory, int64_t index) {
   return static_cast<double *>(memory)[index];
 }
 
-/// Weight.
+/// The buffer is the weight.
 void runInit(void *const *buffers, int64_t, void *) {
   for (int64_t i = 0; i < width; ++i)
     to(buffers[0], i) = 0.7 + 0.13 * static_cast<double>(i);
 }
 
-/// Input, weight, output.
+/// The buffers are input, weight and output.
 void runForward(void *const *buffers, int64_t, void *) {
   for (int64_t i = 0; i < width; ++i)
     to(buffers[2], i) = at(buffers[0], i) * at(buffers[1], i);
 }
 
-/// Input, weight, skipped, its weight, difference, losses.
+/// The buffers are input, weight, skipped value, its weight, difference and
+/// losses.
 void runLast(void *const *buffers, int64_t, void *) {
   for (int64_t i = 0; i < width; ++i) {
     double value = at(buffers[0], i) * at(buffers[1], i) +
@@ -42,7 +43,7 @@ void runLast(void *const *buffers, int64_t, void *) {
   }
 }
 
-/// Input, weight, skipped, its weight, loss, how many.
+/// The buffers are input, weight, skipped value, its weight, loss and count.
 void runEvaluateLast(void *const *buffers, int64_t, void *) {
   for (int64_t i = 0; i < width; ++i)
     to(buffers[4], 0) += std::fabs(at(buffers[0], i) * at(buffers[1], i) +
@@ -50,7 +51,8 @@ void runEvaluateLast(void *const *buffers, int64_t, void *) {
   to(buffers[5], 0) += 1.0;
 }
 
-/// Difference of the output, input, weight, gradient, difference of the input.
+/// The buffers are difference of the output, input, weight, gradient and
+/// difference of the input.
 void runBackward(void *const *buffers, int64_t, void *) {
   for (int64_t i = 0; i < width; ++i) {
     to(buffers[3], i) += at(buffers[0], i) * at(buffers[1], i);
@@ -58,7 +60,7 @@ void runBackward(void *const *buffers, int64_t, void *) {
   }
 }
 
-/// Weight, gradient, rate.
+/// The buffers are weight, gradient and rate.
 void runUpdate(void *const *buffers, int64_t, void *) {
   for (int64_t i = 0; i < width; ++i) {
     to(buffers[0], i) -= at(buffers[2], 0) * at(buffers[1], i);
@@ -66,7 +68,7 @@ void runUpdate(void *const *buffers, int64_t, void *) {
   }
 }
 
-/// Sum, what is added.
+/// The buffers are a sum and the value that is added to it.
 void runCombine(void *const *buffers, int64_t, void *) {
   for (int64_t i = 0; i < width; ++i)
     to(buffers[0], i) += at(buffers[1], i);
@@ -118,7 +120,7 @@ uint32_t FakeStages::addTensor(const std::string &name, uint32_t segment,
   return static_cast<uint32_t>(tensors.size() - 1);
 }
 
-/// Reads all segments that it binds.
+/// Adds a task, which reads all segments that it binds.
 uint32_t FakeStages::addTask(const std::string &name, hfta_kernel kernel,
                              const std::vector<hfta_binding> &operands,
                              const std::vector<uint32_t> &writes,
@@ -165,7 +167,7 @@ void FakeStages::addSegments() {
                                    HFTA_SEGMENT_GRADIENTS, i, groups, all));
     received.push_back(addSegment("received." + number, HFTA_SEGMENT_RECEIVED,
                                   i, groups, all));
-    // What stage i gets, and the difference of that.
+    // The input of stage i, and its difference.
     cuts.push_back(i == 0 ? input
                           : addSegment("cut." + number, HFTA_SEGMENT_CUT, i,
                                        inFlight, all));
@@ -283,7 +285,7 @@ void FakeStages::finish() {
   program.tensor_count = static_cast<uint32_t>(tensors.size());
 }
 
-/// One forward, one backward.
+/// Returns the order one forward, one backward.
 static std::vector<hfta_action> makeOrder(int64_t count, int64_t inFlight) {
   std::vector<hfta_action> order;
   for (int64_t i = 0; i < count + inFlight - 1; ++i) {
@@ -309,7 +311,7 @@ FakeStages::FakeStages(const StagesOptions &given)
   for (int i = 0; i < count && !options.isUncut; ++i) {
     int64_t replicas = options.replicas[i];
     int64_t own = (options.microBatches + replicas - 1) / replicas;
-    int64_t ahead = count - i; // or a stage waits for one that waits for it
+    int64_t ahead = count - i; // else a stage waits for one that waits for it
     if (options.orders.empty())
       actions.push_back(
           makeOrder(own, std::min({own, options.inFlight, ahead})));
@@ -319,7 +321,7 @@ FakeStages::FakeStages(const StagesOptions &given)
       actions.back().insert(actions.back().begin(), {RECEIVE, 0});
     addSchedules(i);
   }
-  // `run` and `export` know no stages.
+  // The commands `run` and `export` use the uncut chain.
   if (!options.isUncut) {
     commands.emplace_back();
     Schedule whole = {commands.back()};

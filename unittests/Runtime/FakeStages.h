@@ -1,10 +1,10 @@
 //===- FakeStages.h - A hand-written pipeline for tests ---------*- C++ -*-===//
 //
-// What the compiler would emit for a chain of stages of which each multiplies
-// its input with a weight, elementwise, and for the same chain uncut. The last
-// stage adds to its product that of the first stage's output, which skips the
-// others, and of its own copy of the first stage's weight. Losses and gradients
-// depend on the order in which they are added up.
+// The program that the compiler would emit for a chain of stages, each of which
+// multiplies its input elementwise by a weight, and for the same chain uncut.
+// The last stage also multiplies the first stage's output, which skips the
+// other stages, by its own copy of the first stage's weight, and adds the two
+// products. Losses and gradients depend on the order of their summation.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_UNITTESTS_FAKE_STAGES_H
@@ -17,26 +17,27 @@
 #include <string>
 #include <vector>
 
-/// Cases of a stage's actions.
+/// The cases of a stage's actions.
 enum : uint32_t { FORWARD = 0, BACKWARD = 1, RECEIVE = 2 };
 
 struct StagesOptions {
-  std::vector<int64_t> replicas; ///< one a stage
+  std::vector<int64_t> replicas; ///< the number of each stage
   int64_t microBatches = 4;
-  int64_t groups = 0;   ///< of all stages; 0: as many as replicas
+  int64_t groups = 0;   ///< of all stages; 0: as many as a stage has replicas
   int64_t inFlight = 2; ///< of all stages
-  bool isUncut = false; ///< the same chain as one stage
-  /// One a worker, in which order ranks get them; empty: as numbered.
+  bool isUncut = false; ///< whether the same chain is one stage
+  /// The order in which ranks get workers, one entry for each; empty: by
+  /// number.
   std::vector<int64_t> places = {};
-  /// What a forward reads comes while the one before it computes. One instance
-  /// more than micro-batches in flight is needed.
+  /// The input of a forward is received while the forward before it computes.
+  /// This takes one instance more than there are micro-batches in flight.
   bool receivesAhead = false;
-  /// One a stage, of its own micro-batches; empty: one forward, one backward,
-  /// after as many forwards as may be in flight.
+  /// The order of each stage's own micro-batches; empty: one forward, one
+  /// backward, after as many forwards as may be in flight.
   std::vector<std::vector<hfta_action>> orders = {};
 };
 
-/// A program of stages; its tables live as long.
+/// A program of stages, which uses this object's tables.
 class FakeStages {
 public:
   explicit FakeStages(const StagesOptions &options);
@@ -44,7 +45,7 @@ public:
 
   const hfta_program *get() const { return &program; }
 
-  /// For tests that damage it.
+  /// The program's table, for tests that damage it.
   hfta_program program = {};
   std::vector<hfta_segment> segments;
   std::vector<hfta_schedule> schedules;
@@ -53,7 +54,7 @@ public:
   std::vector<hfta_stage> stages;
   std::vector<hfta_task> tasks;
 
-  /// A whole batch, different for each `key`.
+  /// Returns a whole batch, which differs for each `key`.
   std::vector<double> makeBatch(int key) const;
 
   static constexpr int64_t copies = 2, width = 5;
@@ -83,7 +84,7 @@ protected:
   void finish();
 
   StagesOptions options;
-  int count; ///< of stages
+  int count; ///< the number of stages
   std::deque<std::string> names;
   std::deque<std::vector<int64_t>> shapes;
   std::deque<std::vector<hfta_binding>> bindings;

@@ -1,8 +1,8 @@
-//===- FakeStagesSchedules.cpp - What a hand-written pipeline does --------===//
+//===- FakeStagesSchedules.cpp - A hand-written pipeline's schedules ------===//
 
 #include "FakeStagesSchedules.h"
 
-/// The last stage's copy of the first one's weight.
+/// Transfers the first stage's weight to the last stage, which keeps a copy.
 void FakeStages::writeSharedWeight(Schedule &to, int stage) {
   if (options.isUncut)
     return;
@@ -23,7 +23,7 @@ void FakeStages::writeInitialize(Schedule &to, int stage) {
   writeSharedWeight(to, stage);
 }
 
-/// What the forward of a micro-batch reads, to a place that is free.
+/// Receives the input of a micro-batch's forward into a free instance.
 void FakeStages::writeReceive(Schedule &to, int stage, int32_t ahead) {
   const uint64_t all = copies * rowBytes;
   size_t begin = to.commands.size();
@@ -36,7 +36,7 @@ void FakeStages::writeReceive(Schedule &to, int stage, int32_t ahead) {
     to.commands[i].ahead = ahead;
 }
 
-/// Messages of a micro-batch, and the tasks between them.
+/// Writes the messages of a micro-batch's forward, and the tasks between them.
 void FakeStages::writeForward(Schedule &to, int stage, bool receivesAhead) {
   const uint64_t all = copies * rowBytes;
   int64_t inFlight = options.inFlight;

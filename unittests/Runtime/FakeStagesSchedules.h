@@ -5,11 +5,11 @@
 
 #include "FakeStages.h"
 
-/// Of one copy's values; a block of sums is as long.
+/// The bytes of one copy's values; a block of sums is as long.
 inline constexpr uint64_t rowBytes = FakeStages::width * sizeof(double);
 
-/// A row of a segment, or one number; its stride is 0 where all copies have the
-/// same.
+/// Binds a row of a segment, or one number; the stride is 0 if all copies use
+/// the same one.
 inline hfta_binding bindRow(uint32_t segment, uint64_t offset,
                             uint64_t stride) {
   hfta_binding binding = {};
@@ -26,7 +26,8 @@ enum : uint32_t {
   SUMS,
   SENDS,
   RECEIPTS,
-  RECEIPTS_BACK, // never behind what comes ahead
+  RECEIPTS_BACK, // apart, so as not to wait for messages that are received
+                 // ahead
   QUEUES
 };
 
@@ -47,7 +48,7 @@ enum : uint32_t {
   PER_EVENT = 8
 };
 
-/// Commands that are being written.
+/// A schedule under construction.
 struct FakeStages::Schedule {
   std::vector<hfta_command> &commands;
 
@@ -60,7 +61,7 @@ struct FakeStages::Schedule {
     return commands.back();
   }
   void run(uint32_t task) { add(HFTA_COMMAND_RUN, TASKS, task); }
-  /// Of as many micro-batches as `instances`.
+  /// Adds a command for an event of `instances` micro-batches.
   void event(uint32_t kind, uint32_t queue, uint32_t event,
              int64_t instances = 1) {
     add(kind, queue, event * PER_EVENT).bytes =
@@ -72,7 +73,7 @@ struct FakeStages::Schedule {
   void await(uint32_t queue, uint32_t event, int64_t instances = 1) {
     this->event(HFTA_COMMAND_AWAIT, queue, event, instances);
   }
-  /// `queue` goes on after what `first` has done so far.
+  /// Makes `queue` wait for everything that `first` has been given so far.
   void after(uint32_t queue, uint32_t first, uint32_t event,
              int64_t instances = 1) {
     record(first, event, instances);

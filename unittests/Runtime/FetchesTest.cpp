@@ -1,4 +1,4 @@
-//===- FetchesTest.cpp - Tests of what isn't resident ---------------------===//
+//===- FetchesTest.cpp - Fetches of segments that aren't resident ---------===//
 
 #include "FakeKernels.h"
 #include "RuntimeTest.h"
@@ -32,7 +32,7 @@ const hfta_schedule &findSchedule(const hfta_program *program,
   return program->schedules[i];
 }
 
-/// The first command of a kind in the program's step.
+/// Returns the first command of a kind in the program's step.
 hfta_command &findCommand(const hfta_program *program, uint32_t kind) {
   auto *commands =
       const_cast<hfta_command *>(findSchedule(program, "step").commands);
@@ -108,7 +108,7 @@ TEST(Fetches, UnsoundCommandsAreRefused) {
                 [](auto &it) { it.from.offset += 1 << 20; });
   expectUnsound(HFTA_COMMAND_FETCH,
                 [](auto &it) { it.from.space = HFTA_SPACE_SEGMENT; });
-  // Slabs of a turn of which nothing tells the width.
+  // The slabs are those of a turn of unknown width.
   ProgramPointer program = makeProgram(spillingOptions());
   auto *commands = &findCommand(program.get(), HFTA_COMMAND_REPEAT);
   while (commands->subject != HFTA_REPEAT_TURNS ||
@@ -151,7 +151,7 @@ TEST(Fetches, TurnsOfSeveralStepsBeginAndEnd) {
   rename("infer", "turn_step");
   EXPECT_EQ(check(program.get()), expected);
   rename("evaluate", "end_turn");
-  // The step begins with what the host gives, not with a turn.
+  // The step begins with the host's values, not with a turn.
   EXPECT_EQ(check(program.get()), expected);
   hfta_command turns = {};
   turns.kind = HFTA_COMMAND_REPEAT;

@@ -19,8 +19,8 @@ namespace {
 
 constexpr int kSteps = 12;
 
-/// Unequal models: arrays in memory, and such that spill, of which one takes
-/// turns.
+/// Makes unequal models: arrays in memory, and arrays that spill, one of which
+/// takes turns.
 std::vector<fake_options> makeModels() {
   std::vector<fake_options> models(4, defaultOptions());
   models[0].copies = 2;
@@ -79,7 +79,7 @@ InstancePointer createAt(const hfta_program *program, const hfta_seat *seat) {
   return {instance, hfta_instance_destroy};
 }
 
-/// A training as the trainer goes through it.
+/// Trains a model through a fleet in the way the trainer does.
 std::vector<std::string> trainAt(hfta_fleet_model *model,
                                  const hfta_program *program, int steps) {
   const hfta_seat *seat = hfta_fleet_sit(model, HFTA_UNIT_START);
@@ -138,10 +138,10 @@ TEST(Fleet, EachModelHasTheBytesThatItHasAlone) {
 }
 
 namespace {
-/// The model of makeModels() of which copies take turns.
+/// Makes the model of makeModels() whose copies take turns.
 fake_options makeGroups() { return makeModels()[2]; }
 
-/// A part of its copies.
+/// Makes an instance of a part of the copies.
 InstancePointer createPart(const hfta_fleet_training &training,
                            const hfta_seat *seat) {
   hfta_workload workload = hfta_fleet_workload(&training);
@@ -161,7 +161,7 @@ TEST(FleetTraining, GroupsAreDealtOut) {
   EXPECT_EQ(hfta_program_group_count(program.get()), 3);
   EXPECT_EQ(hfta_fleet_count_parts(program.get(), 2), 2);
   EXPECT_EQ(hfta_fleet_count_parts(program.get(), 9), 3);
-  // Five copies in turns of two.
+  // Five copies go in turns of two.
   for (int64_t count = 1; count <= 3; ++count) {
     int64_t next = 0;
     for (int64_t i = 0; i < count; ++i) {
@@ -173,7 +173,7 @@ TEST(FleetTraining, GroupsAreDealtOut) {
     }
     EXPECT_EQ(next, 5);
   }
-  // Each spills its own copies' bytes.
+  // Each part spills the bytes of its own copies.
   hfta_workload whole = hfta_workload_of_all(program.get());
   hfta_spilled_extents all =
       hfta_workload_spills(program.get(), &whole, nullptr);
@@ -218,7 +218,7 @@ TEST(FleetTraining, PartsAreOneBetweenSteps) {
       parts.push_back(createPart(fleet.trainings[i], seat));
       pointers.push_back(parts.back().get());
     }
-    // All of them sit, each at a seat of its own.
+    // All parts are seated, each at a seat of its own.
     for (int step = 0; step < kSteps; ++step)
       for (hfta_instance *part : pointers) {
         Batch batch{unsigned(step)};
@@ -273,7 +273,7 @@ TEST(Fleet, TellsEachUnit) {
   EXPECT_GE(summary.forecast, summary.bound);
 }
 
-/// Of one seat's units in its first places none overlap others of the place.
+/// The units of one place of a seat never overlap.
 TEST(Fleet, OnePlaceIsOneModels) {
   Fleet fleet(makeModels(), 2);
   fleet.open();
@@ -318,7 +318,7 @@ TEST(Fleet, CountsItsMemory) {
   EXPECT_EQ(both.places, 2);
   EXPECT_GT(both.arena, 0u);
   EXPECT_EQ(both.all, both.models + 3 * (both.seat + both.arena));
-  // Where there is no room for two places a seat has one.
+  // Without memory for two places, a seat has one.
   options.memory = both.all - 1;
   hfta_fleet_memory one = hfta_fleet_plan_memory(&options);
   EXPECT_EQ(one.places, 1);
@@ -337,7 +337,7 @@ TEST(Fleet, CountsItsMemory) {
       std::string(error.message).find("together " + std::to_string(one.all)),
       std::string::npos)
       << error.message;
-  // Nothing spills: there is no use for a second place.
+  // Nothing spills, so a second place would have no use.
   Fleet resident({defaultOptions()}, 1);
   EXPECT_EQ(hfta_fleet_plan_memory(&resident.options).places, 1);
 }

@@ -41,7 +41,7 @@ TEST(Instance, ACopyTrainsAsIfAlone) {
   }
 }
 
-/// All samples' outputs of a copy.
+/// Returns a copy's outputs for all samples.
 static std::vector<float> readLogits(hfta_instance *instance, int64_t copy) {
   const hfta_program *program = hfta_instance_program(instance);
   uint32_t index = program->outputs[0].tensor;
@@ -73,7 +73,8 @@ TEST(Instance, InfersOneCopyAlone) {
     for (float value : readLogits(one.get(), copy))
       EXPECT_EQ(value, 0.0f) << copy;
 
-  // What only training touches isn't there, nor what other copies have.
+  // Segments that only training touches have no memory, nor do those of other
+  // copies.
   for (uint32_t i = 0; i < program->segment_count; ++i) {
     uint32_t role = program->segments[i].role;
     bool trains =
@@ -167,9 +168,9 @@ TEST(Instance, AStepTakesWhatWasAccumulated) {
   EXPECT_EQ(states(1), states(0));
 }
 
-/// Trains 8 copies for 14 steps; from steps 5 and 9 on fewer of them, if
-/// `leave`. Checks what `losses` say; returns every copy's state after steps 4,
-/// 8 and 14.
+/// Trains 8 copies for 14 steps; from steps 5 and 9 on, fewer of them if
+/// `leave`. Checks the losses; returns every copy's state after steps 4, 8 and
+/// 14.
 static std::vector<std::vector<std::string>>
 trainAndLeave(const fake_options &options, int threads, bool leave) {
   const std::vector<int32_t> five = {0, 2, 4, 6, 7}, three = {2, 6, 7};
@@ -213,7 +214,7 @@ TEST(Instance, CopiesThatLeaveTouchNoOther) {
           options.takes_turns = takesTurns;
           auto all = trainAndLeave(options, threads, false);
           auto some = trainAndLeave(options, threads, true);
-          // Each has the state of the last step that it ran in.
+          // Each copy has the state of the last step that it ran in.
           const int last[] = {1, 0, 2, 0, 1, 0, 2, 2};
           for (int copy = 0; copy < 8; ++copy)
             EXPECT_EQ(some[2][copy], all[last[copy]][copy]) << copy;
@@ -380,7 +381,7 @@ TEST(Instance, CosineNeedsALength) {
   EXPECT_STREQ(hfta_instance_message(instance.get()),
                "a cosine schedule needs the number of steps: set "
                "hfta_options.total_steps");
-  // No gradients were left behind for the next step to add to.
+  // The refused step left no gradients for the next step to add to.
   InstancePointer other = makeInstance(program.get());
   for (hfta_instance *each : {instance.get(), other.get()}) {
     hfta_instance_set_total_steps(each, 10);

@@ -13,15 +13,16 @@ static double hurryingClock() {
   return hurryingTime += hurryingSeconds;
 }
 
-/// Each call takes less time than the one before, so that turns get narrower
-/// until they are of one copy.
+/// Makes each call take less time than the one before, so that turns get
+/// narrower until they have one copy.
 static void hurry(hfta_instance *instance) {
   hurryingTime = 0.0;
   hurryingSeconds = 1.0;
   instance->now = hurryingClock;
 }
 
-/// All calls take as long, so that turns stay as wide as threads allow.
+/// Makes all calls take equally long, so that turns stay as wide as threads
+/// allow.
 static void stand(hfta_instance *instance) {
   instance->now = [] { return 0.0; };
 }
@@ -32,7 +33,8 @@ TEST(InstanceTurns, CopiesMayGoThroughAStepOneAfterTheOther) {
   options.clipping = 1;
   std::vector<double> expected, losses;
   std::vector<std::string> together = train(options, 2, 20, &expected);
-  // By one, by two with one left over, all at once, and micro-batches.
+  // Turns of one copy, of two with one left over, of all at once, and with
+  // micro-batches.
   options.takes_turns = 1;
   for (int threads : {1, 2, 8}) {
     EXPECT_EQ(train(options, threads, 20, &losses), together) << threads;
@@ -44,7 +46,7 @@ TEST(InstanceTurns, CopiesMayGoThroughAStepOneAfterTheOther) {
   EXPECT_EQ(train(options, 2, 20), parts);
 }
 
-/// How often a step runs the program's task `forward.0`.
+/// Returns the number of times that a step runs the program's task `forward.0`.
 static int countTurns(hfta_instance *instance) {
   const hfta_program *program = hfta_instance_program(instance);
   std::vector<int> runs(program->task_count);
@@ -66,7 +68,7 @@ static int countTurns(hfta_instance *instance) {
   return runs[forward];
 }
 
-/// The turns of the next steps.
+/// Returns the numbers of turns of the next steps.
 static std::vector<int> countTurns(hfta_instance *instance, int steps) {
   std::vector<int> turns;
   for (int i = 0; i < steps; ++i)
@@ -107,7 +109,8 @@ TEST(InstanceTurns, TurnsGetNarrowerWhereThatIsFaster) {
   EXPECT_EQ(hfta_instance_copies_at_once(instance.get(), step, &isSettled), 1);
   EXPECT_TRUE(isSettled);
 
-  // Other copies that run take other times; the same ones don't.
+  // The widths are searched again only if other copies run, which take other
+  // times.
   const int32_t live[] = {0, 2, 3};
   stand(instance.get());
   for (std::vector<int> expected :
@@ -151,7 +154,7 @@ TEST(InstanceTurns, CopiesInTurnShareMemory) {
     EXPECT_EQ(hfta_program_memory(program.get(), threads).activations,
               all * std::min(threads, 4) / 4)
         << threads;
-  // What is in that memory is no copy's.
+  // The memory holds no single copy's values afterwards.
   hfta_tensor_info info;
   for (int threads : {2, 4}) {
     InstancePointer instance = makeInstance(program.get(), threads);

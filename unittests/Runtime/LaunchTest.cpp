@@ -8,7 +8,8 @@
 #include <vector>
 
 namespace {
-/// A task's launches on two segments, of which nothing or the second has slabs.
+/// A task's launches on two segments; the first one never has slabs, the second
+/// one may.
 class Task {
 public:
   Task(std::vector<hfta_launch> launches, void *shared, void *own,
@@ -47,7 +48,7 @@ private:
 };
 } // namespace
 
-/// Nobody asks for its size here.
+/// Binds a segment without a size, which no test here needs.
 static hfta_binding bindTo(uint32_t segment, uint32_t inSlabs, uint64_t offset,
                            uint64_t stride) {
   hfta_binding binding = {};
@@ -72,7 +73,7 @@ static hfta_launch launchOf(hfta_kernel kernel, const hfta_binding *bindings,
   return launch;
 }
 
-/// A copy's own launch.
+/// Makes a launch for one copy.
 static hfta_launch launchOfCopy(int copy, hfta_launch launch) {
   launch.per_copy = 0;
   launch.copy = copy;
@@ -111,7 +112,7 @@ TEST(Launch, BindsEachCopysBuffers) {
   }
 }
 
-// Whole copies to each thread, the rest shared: in the kernels' order.
+// Threads get whole copies, and share the rest; kernels run in order.
 TEST(Launch, RunsSeveralKernelsForEachCopy) {
   const int copies = 5, items = 7;
   const hfta_binding bindings[] = {bindTo(0, 0, 0, 0), bindTo(1, 0, 0, 64)};
@@ -156,7 +157,7 @@ TEST(Launch, ACopysOwnRunsWithIt) {
   EXPECT_EQ(std::vector<int>(own, own + 4), std::vector<int>({0, 1, 0, 1}));
 }
 
-// Copies of a turn have the first slabs, unless each copy keeps its own.
+// The copies of a turn use the first slabs, unless each copy keeps its own.
 TEST(Launch, CountsSlabsByTurnOrByCopy) {
   const hfta_binding bindings[] = {bindTo(0, 0, 0, 0), bindTo(1, 1, 0, 4)};
   hfta_launch launch = launchOf(addItem, bindings, 2, 1);
@@ -169,7 +170,7 @@ TEST(Launch, CountsSlabsByTurnOrByCopy) {
   EXPECT_EQ(std::vector<int>(own, own + 4), std::vector<int>({1, 3, 0, 2}));
 }
 
-/// Sets four items at once to twice what they are in a second buffer.
+/// Sets four items at once to twice their values in a second buffer.
 static void setFour(void *const *buffers, const int64_t *items, void *) {
   int results[4];
   for (int lane = 0; lane < 4; ++lane)
@@ -179,7 +180,7 @@ static void setFour(void *const *buffers, const int64_t *items, void *) {
     static_cast<int *>(buffers[2 * lane + 1])[items[lane]] = results[lane];
 }
 
-/// A launch of `setFour`, from and to what follows it by 12 bytes.
+/// Makes a launch of `setFour`; its two buffers are 12 bytes apart.
 static hfta_launch launchOfFour(const hfta_binding *bindings, int64_t items) {
   auto any = reinterpret_cast<void (*)()>(setFour);
   hfta_launch launch =
@@ -188,8 +189,8 @@ static hfta_launch launchOfFour(const hfta_binding *bindings, int64_t items) {
   return launch;
 }
 
-// Lanes have items of several copies; where items are left over, the last one
-// several times.
+// The lanes hold items of several copies; where items are left over, the last
+// item is in several lanes.
 TEST(Launch, FillsLanesWithItemsOfAllCopies) {
   const hfta_binding bindings[] = {bindTo(1, 0, 0, 24), bindTo(1, 0, 12, 24)};
   hfta_launch launch = launchOfFour(bindings, 3);
@@ -214,8 +215,8 @@ TEST(Launch, FillsLanesWithItemsOfAllCopies) {
   }
 }
 
-// Neighbours run for all copies before and after a kernel with lanes, even if
-// they could go through all of them copy by copy.
+// The kernels before and after one with lanes run for all copies, even if they
+// could be joined and run copy by copy.
 TEST(Launch, JoinsNoKernelWithLanes) {
   const hfta_binding bindings[] = {bindTo(1, 0, 0, 16), bindTo(1, 0, 8, 16)};
   std::vector<hfta_launch> launches = {

@@ -54,7 +54,8 @@ TEST_F(Train, TheStartEventDescribesTheTraining) {
                 .code,
             0);
   std::vector<std::string> log = events("log");
-  // The epoch that was cut short goes on: its event comes when it is full.
+  // The epoch that was interrupted goes on: its event comes when it is
+  // complete.
   size_t again = log.size() - 9;
   EXPECT_EQ(log[again], begin + R"("total_steps":20,"steps_done":14,)" + end);
   EXPECT_EQ(log[again - 1].find(R"({"event":"step","step":14,)"), 0u);
@@ -66,8 +67,9 @@ TEST_F(Train, TheStartEventDescribesTheTraining) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A cosine schedule ends at the total, so what is resumed is a training of
-/// that length whose later checkpoints are taken away.
+/// A cosine schedule ends with the total number of steps. So a training of the
+/// full length is run first; its later checkpoints are removed before it is
+/// resumed.
 class ResumedLog : public Train {
 protected:
   explicit ResumedLog(const char *fake = "cosine") {
@@ -101,7 +103,7 @@ protected:
     return rest;
   }
 
-  /// The log is that of a training that was never stopped.
+  /// Expects the log of a training that was never stopped.
   void expectWhole() {
     std::vector<std::string> log = events("log");
     EXPECT_EQ(withoutStarts(log), withoutStarts(events("whole")));
@@ -131,7 +133,7 @@ protected:
 };
 } // namespace
 
-// What happened to the curvature after the checkpoint happens once more.
+// The events of the curvature after the checkpoint happen again.
 TEST_F(ResumedLogOfCurvature, IsCutBackToTheCheckpoint) {
   const std::string whole = readFile(folder.path("whole"));
   for (int last : {7, 5, 4, 3, 1}) {
@@ -191,8 +193,8 @@ TEST_F(ResumedLog, OfACompleteTrainingStays) {
 }
 
 TEST_F(ResumedLog, LosesNoInterruptedEvaluation) {
-  // should_stop is asked after each step but an epoch's last, and after each
-  // batch of its evaluation: the epochs end with steps 6, 12, 18 and 20.
+  // should_stop is called after each step except an epoch's last one, and after
+  // each batch of its evaluation: the epochs end with steps 6, 12, 18 and 20.
   for (int stop : {6, 7, 15, 24, 28}) {
     std::string name = "stop" + std::to_string(stop);
     fake_options fake = defaultOptions();
@@ -233,10 +235,10 @@ TEST_F(ResumedLog, LosesNoInterruptedEvaluation) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Jobs that share a log.
+/// Several jobs that share a log.
 class JobsLog : public Train {
 protected:
-  /// Six steps, or those that are left.
+  /// Trains a job for six steps, or for those that are left.
   void trainJob(const char *job, bool resume, hfta_log_file *file) {
     ProgramPointer program = makeProgram(defaultOptions());
     InstancePointer instance = makeInstance(program.get());
@@ -257,7 +259,7 @@ protected:
     hfta_train_result_free(&result);
   }
 
-  /// One run: one after the other, or all at the same time.
+  /// Trains jobs in one run: one after the other, or all at the same time.
   void trainJobs(const std::vector<const char *> &jobs, bool resume = false,
                  bool together = false) {
     hfta_log_file *file;
@@ -279,14 +281,14 @@ protected:
     hfta_log_file_close(file);
   }
 
-  /// As if it had been killed in its third step.
+  /// Removes checkpoints as if the job had been killed in its third step.
   void forget(const char *job) {
     for (int step = 3; step <= 6; ++step)
       removeAll(folder.path(std::string(job) + "/step-0000000" +
                             std::to_string(step)));
   }
 
-  /// Events of a job, or of all, but for starts.
+  /// Returns the events of a job, or of all jobs, except for starts.
   std::vector<std::string> steps(const std::string &job = "") {
     std::vector<std::string> found;
     for (const std::string &line : events("log"))
@@ -320,7 +322,7 @@ TEST_F(JobsLog, KeepsOthersWhereOneGoesOn) {
     EXPECT_EQ(steps("c"), c);
     EXPECT_EQ(steps().size(), 21u);
   }
-  // What goes on stands behind the others, with a start event of its own.
+  // The resumed job's events come after the others', with a new start event.
   EXPECT_EQ(events("log").size(), 28u);
   EXPECT_EQ(steps().back(), b.back());
   EXPECT_EQ(steps().front(), a.front());
@@ -334,7 +336,7 @@ TEST_F(JobsLog, HasWholeLinesOfAllAtTheSameTime) {
   EXPECT_EQ(a.size(), 7u);
   EXPECT_EQ(steps().size(), 28u);
   EXPECT_EQ(events("log").size(), 32u);
-  // Each removes its own lines while others write theirs.
+  // Each job removes its own lines while others write theirs.
   for (int round = 0; round < 5; ++round) {
     for (const char *job : jobs)
       forget(job);
@@ -353,7 +355,8 @@ TEST_F(JobsLog, IsReplacedAtOnce) {
   ASSERT_EQ(rename(log.c_str(), target.c_str()), 0);
   ASSERT_EQ(symlink("target", log.c_str()), 0);
   std::vector<std::string> a = steps("a");
-  // Who has it open sees what was there: nothing is written in its place.
+  // A reader that has the file open keeps the old text: the file isn't
+  // overwritten in place.
   int reader = open(log.c_str(), O_RDONLY | O_CLOEXEC);
   forget("a");
   trainJobs({"a"}, true);
@@ -361,7 +364,7 @@ TEST_F(JobsLog, IsReplacedAtOnce) {
   EXPECT_EQ(read(reader, seen.data(), seen.size()), ssize_t(before.size()));
   EXPECT_EQ(seen.substr(0, before.size()), before);
   close(reader);
-  // The link stays, and nothing else is left.
+  // The link remains, and no other file is left.
   struct stat info;
   ASSERT_EQ(lstat(log.c_str(), &info), 0);
   EXPECT_TRUE(S_ISLNK(info.st_mode));
@@ -418,7 +421,7 @@ TEST_F(Train, ATrainingHoldsItsLog) {
   ASSERT_EQ(run({"--steps", "100000000", "--log", "log"}, options).code,
             1000 + SIGKILL);
   EXPECT_EQ(code, 1);
-  // The lock has ended with its process.
+  // The lock ended with its process.
   EXPECT_EQ(run({"--steps", "5", "--log", "log"}).code, 0);
 }
 
@@ -440,7 +443,7 @@ TEST_F(Train, ALogThatCantBeWrittenEndsItAfterASave) {
             0);
   ASSERT_EQ(run({"--steps", "1000", "--log", "whole", "--log-every", "1"}).code,
             0);
-  // Only what couldn't be written is missing.
+  // Only the events that couldn't be written are missing.
   std::vector<std::string> log = events("log"), whole = events("whole");
   ASSERT_EQ(log.size(), whole.size());
   size_t torn = 0;
@@ -455,7 +458,7 @@ TEST_F(Train, ALogThatCantBeWrittenEndsItAfterASave) {
 }
 
 TEST_F(Train, TheLogMayGoWhereTheResultsGo) {
-  // A regular file, as `train --log /dev/stdout > file` has it.
+  // The output is a regular file, as in `train --log /dev/stdout > file`.
   Outcome outcome = run({"--steps", "5", "--log", "/dev/stdout"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   std::vector<std::string> lines = linesOf(outcome.out);

@@ -1,6 +1,6 @@
 //===- NoAllocationTest.c - Steps allocate nothing ------------------------===//
 //
-// Counts calls of the allocator while steps run, on all threads.
+// Counts the calls of the allocator on all threads while steps run.
 //
 //===----------------------------------------------------------------------===//
 

@@ -53,7 +53,7 @@ private:
   const bool keeps[1] = {false};
 };
 
-/// By device: what events don't order, each does in its own order.
+/// Tests on each device: work that events don't order may run in any order.
 class Queue : public testing::TestWithParam<const char *> {};
 } // namespace
 
@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, Queue,
 TEST_P(Queue, WorkOfAQueueIsDoneInOrder) {
   for (uint32_t queue : {0, 1}) {
     Device device(GetParam());
-    // More than a queue takes on at once.
+    // This is more work than a queue holds at once.
     std::vector<int> values(1000);
     values[0] = 42;
     for (size_t i = 1; i < values.size(); ++i)
@@ -122,7 +122,7 @@ TEST(CpuQueue, WaitsForSomeQueuesAlone) {
   EXPECT_TRUE(hasGone);
 }
 
-/// A task that notes its number, and stays until it may go.
+/// A task that notes its number and runs until it may end.
 struct Turn {
   static void run(void *const *buffers, int64_t, void *) {
     auto *self = static_cast<Turn *>(buffers[0]);
@@ -160,7 +160,7 @@ TEST(CpuQueue, TasksOfTheFirstDeviceGoFirst) {
     Device seat("cpu");
     Device devices[] = {Device("cpu", seat.device), Device("cpu"),
                         Device("cpu", seat.device)};
-    // One that comes later.
+    // One more device gets the seat's threads later.
     const hfta_device_functions *functions = seat.device->functions;
     functions->use_threads(devices[1].device, seat.device);
     functions->go_first(devices[first].device);
@@ -178,7 +178,8 @@ TEST(CpuQueue, TasksOfTheFirstDeviceGoFirst) {
   }
 }
 
-// So that trainings on shuffled devices tell whether events are enough.
+// Shuffled devices find missing events, so trainings on them can test whether
+// the events suffice.
 TEST(ShuffledQueue, ShowsMissingEvents) {
   const int one = 1, two = 2;
   bool seen[3] = {};
@@ -192,12 +193,12 @@ TEST(ShuffledQueue, ShowsMissingEvents) {
     ASSERT_EQ(device.wait(), HFTA_OK);
     seen[read] = true;
   }
-  EXPECT_TRUE(seen[0]); // queue 0 first
+  EXPECT_TRUE(seen[0]); // queue 0 ran first
   EXPECT_TRUE(seen[1]);
   EXPECT_TRUE(seen[2]);
 }
 
-// An event that was never recorded is no reason to wait.
+// No queue waits for an event that was never recorded.
 TEST_P(Queue, AwaitsTheLastRecordOnly) {
   Device device(GetParam());
   int value = 0;
@@ -209,7 +210,7 @@ TEST_P(Queue, AwaitsTheLastRecordOnly) {
   EXPECT_EQ(value, 1);
 }
 
-// A thread's full queue may be waiting for what the host has yet to do.
+// A full queue may be waiting for work that the host has yet to give.
 TEST_P(Queue, AFullQueueDoesNotStopTheHost) {
   Device device(GetParam());
   std::vector<int> values(500);
@@ -231,7 +232,7 @@ static void countRun(void *const *, int64_t, void *) { ++runs; }
 static void noteActivity(void *argument, const hfta_activity *activity) {
   EXPECT_GE(activity->end, activity->begin);
   auto *seen = static_cast<std::vector<hfta_activity> *>(argument);
-  // The same queue's end before they begin.
+  // Earlier activities of the same queue have ended.
   for (const hfta_activity &earlier : *seen)
     if (earlier.queue == activity->queue)
       EXPECT_LE(earlier.end, activity->begin);

@@ -13,7 +13,7 @@ extern "C" {
 #include "schedule/workload.h"
 }
 
-/// Several ranks, each a thread of this process.
+/// Several ranks, each of which is a thread of this process.
 class Ranks {
 public:
   explicit Ranks(int count) : count(count) {
@@ -21,7 +21,7 @@ public:
     EXPECT_EQ(hfta_communicator_open(&options, &process, nullptr), HFTA_OK);
     std::vector<int> places(count, 0);
     hfta_worker_map map = {count, places.data(), 1, &count, 600, 60.0};
-    // A group of one rank has tags for so many.
+    // A group on one process has tags for all of its workers.
     hfta_error error = {};
     EXPECT_EQ(hfta_worker_group_create(process, &map, &group, &error), HFTA_OK)
         << error.message;
@@ -45,7 +45,7 @@ private:
   hfta_worker_group *group = nullptr;
 };
 
-/// On one of the ranks, with everything that the program can do.
+/// Creates an instance on a rank, for everything that the program can do.
 inline InstancePointer createOnRank(const hfta_program &program,
                                     hfta_communicator *rank) {
   hfta_error error = {};

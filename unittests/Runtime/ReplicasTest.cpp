@@ -1,4 +1,4 @@
-//===- ReplicasTest.cpp - What only some replicas have, do and give -------===//
+//===- ReplicasTest.cpp - Work and memory of only some replicas -----------===//
 
 #include "FakeReplicas.h"
 #include "RankThreads.h"
@@ -70,7 +70,8 @@ std::string readFiles(const std::string &folder, int step) {
   return all;
 }
 
-/// Three steps of all copies, two of the last one; a checkpoint.
+/// Trains three steps of all copies and two of the last one, then saves a
+/// checkpoint.
 void trainOnRank(const FakeStages &program, hfta_communicator *rank,
                  const std::string &folder, Result &result) {
   InstancePointer instance = createOnRank(*program.get(), rank);
@@ -86,7 +87,8 @@ void trainOnRank(const FakeStages &program, hfta_communicator *rank,
   save(instance.get(), rank, folder);
 }
 
-/// What each rank ends with; all have the same weights.
+/// Returns the results of a training on `count` ranks; all must have the same
+/// weights.
 Result train(const FakeStages &program, int count) {
   TemporaryFolder folder;
   std::vector<Result> results(count);
@@ -108,7 +110,7 @@ ReplicasOptions makeOptions(Placement placement, uint32_t owner) {
 }
 
 //===----------------------------------------------------------------------===//
-// Who gives what to whom
+// Broadcasts
 //===----------------------------------------------------------------------===//
 
 hfta_command makeBroadcast(hfta_replicas from, hfta_replicas to) {
@@ -130,7 +132,7 @@ std::vector<int> findSources(int64_t replicas, int ranks,
 
 TEST(Replicas, ARankHasConsecutiveOnes) {
   const hfta_stage stage = {6, 6, 1};
-  const hfta_replicas some = {1, 2, 3, 0}; // 1 and 4
+  const hfta_replicas some = {1, 2, 3, 0}; // replicas 1 and 4
   EXPECT_EQ(hfta_rank_first_of(&stage, 6, 0, &some), -1);
   EXPECT_EQ(hfta_rank_first_of(&stage, 6, 4, &some), 4);
   EXPECT_EQ(hfta_rank_first_of(&stage, 3, 0, &some), 1);
@@ -140,13 +142,14 @@ TEST(Replicas, ARankHasConsecutiveOnes) {
 }
 
 TEST(Replicas, AColumnOfAGridGivesEachItsRow) {
-  // Rows 0 1 2, 3 4 5; the column in the middle gives.
+  // The rows are 0 1 2 and 3 4 5; the middle column sends.
   hfta_command command = makeBroadcast({1, 2, 3, 0}, {0, 6, 1, 0});
   EXPECT_EQ(findSources(6, 6, command), (std::vector{1, -1, 1, 4, -1, 4}));
-  // Ranks have the replicas 0 1, 2 3, 4 5: one gives both others.
+  // The ranks have the replicas 0 1, 2 3 and 4 5: one rank sends to both
+  // others.
   EXPECT_EQ(findSources(6, 3, command), (std::vector{-1, 0, -1}));
   EXPECT_EQ(findSources(6, 2, command), (std::vector{-1, -1}));
-  // 0, 1 2, 3, 4 5.
+  // The ranks have the replicas 0, 1 2, 3 and 4 5.
   EXPECT_EQ(findSources(6, 4, command), (std::vector{1, -1, 3, -1}));
 }
 
@@ -163,7 +166,7 @@ TEST(Replicas, OneGivesToSomeOrAll) {
 // Same bytes on any number of ranks
 //===----------------------------------------------------------------------===//
 
-/// Each number of ranks has replicas in other runs.
+/// Trains on each number of ranks, which divide the replicas differently.
 void expectSameOnAnyRanks(const ReplicasOptions &options,
                           const Result &expected) {
   FakeReplicas program(options);
@@ -201,7 +204,7 @@ TEST(Replicas, ALayersMomentsAreOneGroups) {
   }
 }
 
-/// A stage's replicas are workers, of which ranks have several, or one.
+/// A stage's replicas are workers; a rank has one or several of them.
 TEST(Replicas, WorkersOfAStageDoAsRanks) {
   for (Placement placement :
        {Placement::balanced, Placement::grid, Placement::local}) {
@@ -247,14 +250,14 @@ TEST(Replicas, AGroupsMomentsAreItsMicroBatchs) {
 
 TEST(Replicas, ARankAllocatesWhatItHolds) {
   ReplicasOptions options = makeOptions(Placement::grid, 1);
-  options.groups = 4;            // each has moments of one
-  FakeReplicas program(options); // 1 and 3 hold
+  options.groups = 4;            // each replica has the moments of one group
+  FakeReplicas program(options); // replicas 1 and 3 hold the factor
   uint64_t held = 2 * FakeStages::copies * rowBytes;
   uint64_t none = hfta_rank_memory(program.get(), 0, 4, 1).curvature;
   for (int rank = 0; rank < 4; ++rank)
     EXPECT_EQ(hfta_rank_memory(program.get(), rank, 4, 1).curvature,
               none + (rank % 2) * held);
-  // Of three the first one has replica 0 alone, the last one 2 and 3.
+  // The first of three ranks has replica 0 alone, and the last one has 2 and 3.
   const hfta_program *all = program.get();
   EXPECT_EQ(hfta_rank_memory(all, 0, 3, 1).curvature, none);
   EXPECT_EQ(hfta_rank_memory(all, 1, 3, 1).curvature, none + held);

@@ -73,7 +73,7 @@ std::vector<std::string> listFolder(const std::string &path) {
 // Data
 //===----------------------------------------------------------------------===//
 
-/// The class is the largest of three features, mostly.
+/// Draws a sample whose class is usually the largest of three features.
 static void drawSample(std::mt19937 &random, unsigned char *image,
                        unsigned char *label) {
   for (int i = 0; i < FAKE_FEATURES; ++i)
@@ -183,7 +183,7 @@ std::string stateOf(hfta_instance *instance, int64_t copy) {
   dup2(open(err.c_str(), flags, 0600), 2);
   if (!options.folder.empty() && chdir(options.folder.c_str()) != 0)
     _exit(99);
-  // Whoever runs the tests with nohup ignores it.
+  // The signal is ignored if the tests run under nohup.
   ::signal(SIGHUP, SIG_DFL);
   for (int signal : options.ignored)
     ::signal(signal, SIG_IGN);
@@ -205,7 +205,7 @@ std::function<void(pid_t)> sends(int signal) {
   return [signal](pid_t child) { kill(child, signal); };
 }
 
-/// Counts lines until the pipe's writer ends. Gives the writer's status.
+/// Counts lines until the writer of the pipe ends; returns the writer's status.
 static int watchPipe(int pipe, pid_t child, const RunOptions &options) {
   int status = 0, lines = 0;
   bool called = false;
@@ -225,7 +225,7 @@ static int watchPipe(int pipe, pid_t child, const RunOptions &options) {
     }
     if (size > 0)
       continue;
-    // No writer yet or none any more, or nothing to read now.
+    // There is no writer yet, none any more, or nothing to read now.
     if (waitpid(child, &status, WNOHANG) == child)
       break;
     usleep(1000);

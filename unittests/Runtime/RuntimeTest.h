@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-/// A folder that is removed with all that is in it.
+/// A folder that is removed with all its contents.
 class TemporaryFolder {
 public:
   TemporaryFolder();
@@ -32,13 +32,13 @@ std::string readFile(const std::string &path);
 void writeFile(const std::string &path, const std::string &bytes);
 bool exists(const std::string &path);
 
-/// Removes a file, or a folder with all that is in it.
+/// Removes a file, or a folder with all its contents.
 void removeAll(const std::string &path);
 
-/// Names in a folder, sorted, "." and ".." left out.
+/// Returns the names in a folder, sorted, without "." and "..".
 std::vector<std::string> listFolder(const std::string &path);
 
-/// What a process left behind.
+/// The result of a process.
 struct Outcome {
   int code; ///< exit code, or 1000 + signal
   std::string out;
@@ -46,24 +46,25 @@ struct Outcome {
 };
 
 struct RunOptions {
-  std::string fake;          ///< FAKE_OPTIONS
-  std::string change;        ///< FAKE_CHANGE
+  std::string fake;          ///< value of FAKE_OPTIONS
+  std::string change;        ///< value of FAKE_CHANGE
   std::string folder;        ///< working folder
   long fileLimit = -1;       ///< RLIMIT_FSIZE in bytes
   bool closedOutput = false; ///< standard output is /dev/full
   bool brokenOutput = false; ///< standard output is a pipe that nobody reads
-  std::vector<int> ignored;  ///< signals
+  std::vector<int> ignored;  ///< signals that the process ignores
 
-  /// A pipe of this name is made in `folder` and read line by line. It holds a
-  /// page: who writes to it can't run ahead of what happens here.
+  /// A pipe of this name is made in `folder` and read line by line. It holds
+  /// one page, so that its writer can't run far ahead of the reader.
   std::string pipe;
-  bool errorsToPipe = false; ///< standard error goes there
-  int lines = 0;             ///< after so many, `then` is called once
+  bool errorsToPipe = false; ///< whether standard error goes to the pipe
+  int lines = 0;             ///< the number of lines after which `then` is
+                             ///< called once
   std::function<void(pid_t)> then;
-  bool closesPipe = false; ///< after `then`
+  bool closesPipe = false; ///< after `then` was called
 };
 
-/// Sends a signal: for RunOptions::then.
+/// Returns a function for RunOptions::then that sends a signal.
 std::function<void(pid_t)> sends(int signal);
 
 std::vector<std::string> linesOf(const std::string &text);
@@ -72,7 +73,7 @@ std::vector<std::string> linesOf(const std::string &text);
 Outcome runBinary(const std::vector<std::string> &arguments,
                   const RunOptions &options = {});
 
-/// The fake program with defaults, freed at the end.
+/// The fake program with default options, which is freed at the end.
 using ProgramPointer = std::unique_ptr<hfta_program, void (*)(hfta_program *)>;
 fake_options defaultOptions();
 ProgramPointer makeProgram(const fake_options &options);
@@ -89,7 +90,7 @@ struct Batch {
   const void *inputs[2];
 };
 
-/// Runs the fake program's `train` in a folder, on data in another.
+/// Runs the fake program's `train` in a folder, with data in another one.
 class Train : public testing::Test {
 protected:
   Train() { writeData(data.root); }
@@ -104,13 +105,13 @@ protected:
   void expectEqual(const std::string &one, const std::string &two,
                    int copies = 3);
 
-  /// The events of a log without the seconds they took.
+  /// Returns the events of a log without the seconds that they took.
   std::vector<std::string> events(const std::string &log);
 
   TemporaryFolder data, folder;
 };
 
-/// All bytes of a copy's checkpointed tensors, by name.
+/// Returns all bytes of a copy's checkpointed tensors, by name.
 std::string stateOf(hfta_instance *instance, int64_t copy);
 
 /// Trains on `steps` batches; returns every copy's state, and the losses. The

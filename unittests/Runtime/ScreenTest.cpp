@@ -18,7 +18,7 @@ extern "C" {
 
 namespace {
 
-/// Takes what comes to standard error: a pipe does, or a terminal.
+/// Collects the text written to standard error, through a pipe or a terminal.
 class Errors {
 public:
   Errors() {
@@ -40,7 +40,7 @@ public:
   }
   ~Errors() { end(); }
 
-  /// All that came; none comes any more.
+  /// Returns all text that was written, and closes the other end.
   const std::string &end() {
     if (before < 0)
       return text;
@@ -51,7 +51,7 @@ public:
     return text;
   }
 
-  /// The lines that a person sees, those that have scrolled away first.
+  /// Returns the lines that a person sees, after those that have scrolled away.
   std::vector<std::string> look() {
     std::vector<std::string> lines = {""};
     size_t row = 0;
@@ -79,15 +79,15 @@ private:
     close(to);
     reader = std::thread([this, from] {
       char bytes[512];
-      // A terminal whose other side is closed is an error.
+      // Reading from a terminal whose other end is closed is an error.
       for (ssize_t size; (size = read(from, bytes, sizeof(bytes))) > 0;)
         text.append(bytes, size);
       close(from);
     });
   }
 
-  /// Moves up by as many lines as it says, or clears what is below. Returns the
-  /// command's last place.
+  /// Executes a terminal command: moves up by its number of lines, or clears
+  /// all lines below. Returns the position of its last character.
   size_t obey(const std::string &all, size_t at,
               std::vector<std::string> &lines, size_t &row) {
     std::smatch match;
@@ -114,7 +114,7 @@ private:
   std::string text;
 };
 
-/// A job that only counts.
+/// A job that only reports progress.
 struct Job {
   Job(const char *name, int64_t copies, int64_t steps)
       : steps(steps), losses(copies, 0.5) {
@@ -150,7 +150,8 @@ ScreenPointer openScreen(const std::vector<const char *> &names,
   return ScreenPointer(screen, hfta_screen_close);
 }
 
-/// Each line beside a regular expression; prints all of them if one differs.
+/// Matches each line with a regular expression; prints all lines if one
+/// differs.
 void expectLines(const std::vector<std::string> &lines,
                  const std::vector<std::string> &expected) {
   std::string all;
@@ -187,7 +188,7 @@ TEST(Screen, TwoJobsOfTwoThreadsHaveATable) {
   });
   first.join();
   second.join();
-  // The last numbers are drawn, whenever that is.
+  // The last numbers are drawn however soon they come.
   expectLines(errors.look(),
               {"a  step 3000/3000" + rate, heading, "0     0.5 +",
                "1     0.5 +", "b  step 2000/2000" + rate,
@@ -250,7 +251,7 @@ TEST(Screen, JobsShareTheTerminalsHeight) {
   a.train(0, 4);
   b.begin(screen.get(), 1);
   b.train(0, 4);
-  // What b doesn't need is a's.
+  // Rows that b doesn't need go to a.
   expectLines(errors.look(),
               {"a  step 4/4" + rate, heading, "0     0.5 +", "1     0.5 +",
                "2     0.5 +", "... and 17 more", "b  step 4/4" + rate, heading,

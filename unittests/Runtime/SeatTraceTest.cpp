@@ -1,4 +1,4 @@
-//===- SeatTraceTest.cpp - Which job was where when, as a file ------------===//
+//===- SeatTraceTest.cpp - Traces of jobs and their seats -----------------===//
 
 #include "RuntimeTest.h"
 #include "hfta/json.h"
@@ -13,10 +13,10 @@ extern "C" {
 
 namespace {
 
-/// Keys and values of an element, those of its "args" behind a dot.
+/// The keys and values of an element; those of its "args" begin with "args.".
 using Element = std::map<std::string, std::string>;
 
-/// What follows a key, with all that is in it.
+/// Reads the value after a key, with everything in it.
 void readValue(hfta_json_reader *reader, hfta_json_event event,
                const std::string &key, Element &out) {
   switch (event) {
@@ -42,7 +42,7 @@ void readValue(hfta_json_reader *reader, hfta_json_event event,
   }
 }
 
-/// All elements of a file; `head` becomes what stands before them.
+/// Returns all elements of a file; `head` gets the members that precede them.
 std::vector<Element> readTrace(const std::string &path,
                                Element *head = nullptr) {
   std::string text = readFile(path);
@@ -109,7 +109,7 @@ TEST(SeatTrace, HasARowForEachPlaceOfASeat) {
   TemporaryFolder folder;
   std::string path = folder.path("trace.json");
   TracePointer trace = openTrace(path, 2, 2);
-  EXPECT_FALSE(exists(path)); // before it is whole
+  EXPECT_FALSE(exists(path)); // before the file is complete
   EXPECT_EQ(finish(trace), 0);
   Element head;
   std::vector<Element> all = readTrace(path, &head);
@@ -155,7 +155,7 @@ TEST(SeatTrace, TellsWhatWasDoneWhen) {
   EXPECT_EQ(done[2]["name"], "second \"b\"");
   EXPECT_EQ(done[2]["tid"], "0");
   EXPECT_EQ(done[2]["args.what"], "evaluation");
-  // Microseconds since the trace was opened.
+  // Times are microseconds since the trace was opened.
   double first = std::stod(done[0]["ts"]);
   EXPECT_GE(first, 0);
   EXPECT_LE(first, 1e6 * (begin - before) + 0.001);
@@ -187,7 +187,7 @@ TEST(SeatTrace, TakesEventsOfSeveralThreads) {
     std::vector<Element> own =
         choose(choose(all, "ph", "X"), "tid", std::to_string(seat));
     ASSERT_EQ(own.size(), 700u);
-    // Each thread's are in their order.
+    // The elements of each thread are in their order.
     for (size_t i = 0; i < own.size(); ++i) {
       EXPECT_EQ(own[i]["args.step"], std::to_string(i + 1));
       EXPECT_EQ(own[i]["name"], jobs[seat % 2]);

@@ -24,7 +24,8 @@ struct Model {
   bool spills = false;
 };
 
-/// Models that want a seat whenever they have steps left, and a clock.
+/// Models that want a seat whenever they have steps left, with a simulated
+/// clock.
 class Seating {
 public:
   Seating(hfta_scheduler scheduler, const std::vector<Model> &models,
@@ -55,24 +56,25 @@ public:
       hfta_seating_wait(&state, int64_t(i), now);
   }
 
-  /// The same at once: nobody is the first to come.
+  /// Makes all models wait at once, so that none of them comes first.
   void waitTogether() {
     for (size_t i = 1; i < models.size(); ++i)
       state.models[i].state = HFTA_MODEL_WAITS;
     hfta_seating_wait(&state, 0, now);
   }
 
-  /// Who sits first, by seat.
+  /// Returns the first model of each seat.
   std::vector<int64_t> sitting() const { return sittingAt(false); }
   std::vector<int64_t> beside() const { return sittingAt(true); }
 
-  /// A model's step; false: it stands up.
+  /// Runs a model's step; false if it loses its seat.
   bool step(int64_t model) {
     now += models[model].seconds;
     return hfta_seating_pass(&state, model, 1, NAN, now);
   }
 
-  /// Step by step until all have ended, each first one as fast as it can.
+  /// Runs all models to their ends, step by step; the first one of each seat
+  /// runs at full speed.
   double run() {
     waitTogether();
     for (;;) {
@@ -120,17 +122,17 @@ constexpr int64_t none = HFTA_NOBODY;
 
 TEST(Seating, TheLongestOnesSit) {
   Seating seating(HFTA_SCHEDULER_LRTF, {{10, 1}, {30, 1}, {20, 1}}, 2);
-  // Nobody is turned away while there are seats.
+  // A model gets a seat as long as there are free ones.
   hfta_seating_wait(&seating.state, 0, 0);
   EXPECT_EQ(seating.sitting(), Models({0, none}));
   hfta_seating_wait(&seating.state, 1, 0);
   hfta_seating_wait(&seating.state, 2, 0);
   EXPECT_EQ(seating.sitting(), Models({0, 1}));
-  // Another is longer.
+  // Another model now has more time left.
   EXPECT_FALSE(seating.step(0));
   EXPECT_EQ(seating.sitting(), Models({2, 1}));
   hfta_seating_wait(&seating.state, 0, seating.now);
-  // Of equal ones who sits stays.
+  // Between equal models, the seated one stays.
   while (seating.state.models[2].steps_left > 9)
     EXPECT_TRUE(seating.step(2)) << seating.state.models[2].steps_left;
   EXPECT_FALSE(seating.step(2));
@@ -160,7 +162,7 @@ TEST(Seating, ModelsThatWereNeverTimedGoFirst) {
     else if (!stays)
       hfta_seating_wait(&seating.state, model, seating.now);
   }
-  // Twice each, as the first step of all is no measure.
+  // Each is timed twice, as the very first step doesn't count.
   std::sort(order.begin(), order.end());
   EXPECT_EQ(order, Models({0, 1, 1, 1, 1, 2}));
   EXPECT_NEAR(hfta_model_remaining(&seating.state.models[1]), 496, 1e-9);
@@ -178,7 +180,8 @@ TEST(Seating, EachSchedulerHasItsOrder) {
   EXPECT_EQ(getNext(HFTA_SCHEDULER_LRTF), 2);
   EXPECT_EQ(getNext(HFTA_SCHEDULER_FIFO), 0);
   EXPECT_EQ(getNext(HFTA_SCHEDULER_SRTF), 1);
-  // The same draws each time, and all models in the end.
+  // Each scheduler makes the same draws each time, and runs all models to their
+  // ends.
   for (hfta_scheduler scheduler :
        {HFTA_SCHEDULER_RANDOM, HFTA_SCHEDULER_FIFO, HFTA_SCHEDULER_SRTF,
         HFTA_SCHEDULER_LRTF, HFTA_SCHEDULER_MODEL_PARALLEL}) {
@@ -204,18 +207,18 @@ TEST(Seating, WhoSpillsSitsBesideAnotherMeanwhile) {
                   {{50, 1, true}, {40, 1, true}, {45, 1}, {30, 1, true}}, 1, 2);
   seating.waitAll();
   EXPECT_EQ(seating.sitting(), Models({0}));
-  // What reads nothing has no use for it.
+  // A model that reads nothing from the store has no use for the second place.
   EXPECT_EQ(seating.beside(), Models({1}));
   hfta_seating_leave(&seating.state, 1, false, 0);
   EXPECT_EQ(seating.beside(), Models({3}));
-  // What leaves makes the other one the first.
+  // When the first model leaves, the other one becomes the first.
   hfta_seating_leave(&seating.state, 0, true, 0);
   EXPECT_EQ(seating.promoted, Models({3}));
   EXPECT_EQ(seating.sitting(), Models({3}));
   EXPECT_EQ(seating.beside(), Models({none}));
   hfta_seating_wait(&seating.state, 1, 0);
   EXPECT_EQ(seating.beside(), Models({1}));
-  // The one that needs no place beside was longer all the time.
+  // The model that has no use for a second place had more time left all along.
   EXPECT_FALSE(seating.step(3));
   EXPECT_EQ(seating.promoted, Models({3, 1}));
 }
@@ -227,7 +230,7 @@ TEST(Seating, TwoPartWhereThereIsAnEmptySeat) {
   seating.waitAll();
   EXPECT_EQ(seating.beside(), Models({2, none}));
   hfta_seating_leave(&seating.state, 1, true, 0);
-  // Before its unit has lasted.
+  // The unit ends early, as there is an empty seat.
   EXPECT_FALSE(seating.step(0));
   EXPECT_EQ(seating.sitting(), Models({2, none}));
   hfta_seating_wait(&seating.state, 0, seating.now);
@@ -245,7 +248,7 @@ TEST(Seating, ReadingIsWorthAStepsPatience) {
 }
 
 TEST(Seating, WhoIsALittleBehindStays) {
-  // 80 s are left, and a thirty-second of that is 2.5 s.
+  // 80 s are left, a thirty-second of which is 2.5 s.
   Seating seating(HFTA_SCHEDULER_LRTF, {{40, 1}, {40, 1}}, 1);
   seating.waitAll();
   EXPECT_TRUE(seating.step(0));
@@ -296,7 +299,8 @@ TEST(Seating, OfModelsThatWereNeverTimedTheLongestExpectedIsFirst) {
 }
 
 TEST(Seating, ExactTakesNoSeatBeforeItMust) {
-  // 15 s at least: two sit until the third one has to.
+  // Any schedule takes at least 15 s: two models keep their seats until the
+  // third one must have one.
   Seating seating(HFTA_SCHEDULER_EXACT, {{10, 1}, {10, 1}, {10, 1}}, 2);
   seating.waitTogether();
   for (int step = 0; step < 4; ++step) {
@@ -337,7 +341,7 @@ TEST(Forecast, IsOfAllJobsOrNone) {
   EXPECT_NEAR(forecast.makespan, 15.5, 0.6);
   ASSERT_TRUE(hfta_forecast_jobs(jobs, 3, 8, &forecast));
   EXPECT_EQ(forecast.makespan, 10);
-  // Two seats have its groups at the same time, three have one each.
+  // Two seats run its groups at the same time, three run one group each.
   jobs[1].groups = 2;
   ASSERT_TRUE(hfta_forecast_jobs(jobs, 3, 8, &forecast));
   EXPECT_EQ(forecast.makespan, 10);
@@ -349,7 +353,7 @@ TEST(Forecast, IsOfAllJobsOrNone) {
     EXPECT_EQ(forecast.one_seat, 30);
   }
   jobs[1].groups = 1;
-  // One that has nothing to do.
+  // One job has nothing to do.
   jobs[0].steps = 0;
   ASSERT_TRUE(hfta_forecast_jobs(jobs, 3, 1, &forecast));
   EXPECT_EQ(forecast.makespan, 20);
@@ -368,7 +372,8 @@ TEST(Seating, ForecastsAreWhatHappens) {
     std::vector<Model> models;
     for (int64_t count = 2 + int64_t(random() % 6); count > 0; --count)
       models.push_back({int64_t(1 + random() % 60),
-                        double(13 + random() % 64) / 64, // no unit, exact
+                        double(13 + random() % 64) / 64, // no whole unit, but
+                                                         // exact
 
                         random() % 2 == 0});
     int64_t seats = 1 + int64_t(random() % 3);
@@ -390,7 +395,7 @@ TEST(Seating, ForecastsAreWhatHappens) {
   }
   Seating unknown(HFTA_SCHEDULER_LRTF, {{1, 1}, {1, 1}}, 1, 1, false);
   EXPECT_TRUE(std::isnan(hfta_seating_forecast(&unknown.state)));
-  // One is being made, and nobody has said how long it is.
+  // One model is still being made, and its length isn't known yet.
   Seating begun(HFTA_SCHEDULER_LRTF, {{5, 1}, {5, 1}}, 2);
   begun.state.models[1].steps_left = -1;
   begun.state.models[1].step_seconds = NAN;

@@ -51,7 +51,7 @@ TEST(Share, WorkersTakeMicroBatchesInTurn) {
 
 TEST(Share, ARankDoesWhatConsecutiveWorkersDo) {
   OneStage program(8, 8, 4);
-  // Groups 0 and 4 are worker 0's.
+  // Worker 0 has groups 0 and 4.
   EXPECT_EQ(takeOwn(program, 0, 2), (std::vector<int64_t>{0, 1, 4, 5}));
   EXPECT_EQ(takeOwn(program, 1, 3), (std::vector<int64_t>{1, 5}));
   EXPECT_EQ(takeOwn(program, 2, 3), (std::vector<int64_t>{2, 3, 6, 7}));

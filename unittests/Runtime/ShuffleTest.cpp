@@ -64,7 +64,7 @@ TEST(Order, WithoutShufflingIsTheFilesOrder) {
 }
 
 // Each sample lands in each tenth of the epoch about equally often, and
-// neighbours come apart.
+// neighbours are separated.
 TEST(Order, SpreadsSamples) {
   const uint64_t samples = 1000, epochs = 400;
   std::vector<int> tenths(100);
@@ -81,7 +81,7 @@ TEST(Order, SpreadsSamples) {
   EXPECT_NEAR(neighbours, 400, 100);
 }
 
-// The order is part of what a training means: changing it changes results.
+// Results depend on the order, so it must never change.
 TEST(Order, StaysAsItIs) {
   EXPECT_EQ(orderOf(10, 1, 7),
             (std::vector<uint64_t>{8, 1, 6, 3, 5, 4, 7, 0, 9, 2}));

@@ -108,13 +108,13 @@ hfta_store_traffic traffic(const InstancePointer &instance) {
 }
 
 TEST(Spill, WhatLiesThereIsNotReadAgain) {
-  // In one turn of all copies everything stays where it is.
+  // In one turn of all copies, everything stays in its place.
   ProgramPointer program = makeProgram(spillingOptions(3));
   InstancePointer instance = make(program.get(), 1, nullptr);
   std::vector<double> losses;
   step(instance.get(), 0, losses);
   hfta_store_traffic first = traffic(instance);
-  // State is read once, as zeros that nobody has written.
+  // State that was never written is zeros, and isn't read from the store.
   EXPECT_EQ(first.read, 0u);
   step(instance.get(), 1, losses);
   hfta_store_traffic second = traffic(instance);
@@ -122,7 +122,7 @@ TEST(Spill, WhatLiesThereIsNotReadAgain) {
   uint64_t bytes = program->segments[FAKE_SEGMENT_PARAMETERS].bytes +
                    program->segments[FAKE_SEGMENT_STATE].bytes;
   EXPECT_EQ(second.written - first.written, bytes);
-  // Other copies are others' bytes.
+  // Other copies have other bytes, which have to be read.
   const int32_t two[] = {0, 2};
   ASSERT_EQ(hfta_instance_set_live(instance.get(), two, 2), HFTA_OK);
   step(instance.get(), 2, losses);
@@ -177,7 +177,7 @@ TEST(Spill, TensorsAreWrittenAndReadInTheStore) {
       hfta_instance_read(instance.get(), weight, 1, 0, back.data(), bytes),
       HFTA_OK);
   EXPECT_EQ(values, back);
-  // The next step takes what was written, not what has lain in memory.
+  // The next step uses the written values, not those that were still in memory.
   std::string before = stateOf(instance.get(), 1);
   step(instance.get(), 1, losses);
   EXPECT_NE(stateOf(instance.get(), 1), before);

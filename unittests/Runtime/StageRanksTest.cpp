@@ -1,4 +1,4 @@
-//===- StageRanksTest.cpp - What is told of stages on ranks ---------------===//
+//===- StageRanksTest.cpp - Ranks that have stages ------------------------===//
 
 #include "FakeStages.h"
 #include "RuntimeTest.h"
@@ -27,7 +27,7 @@ std::string nameOf(const FakeStages &program, int rank, int ranks) {
   return hfta_name_rank(program.get(), rank, ranks).text;
 }
 
-/// What workers have for themselves.
+/// Returns the bytes that workers have of their own.
 uint64_t bytesOf(const hfta_memory_plan &plan) {
   return plan.peak - plan.scratch - plan.prefetch;
 }
@@ -45,7 +45,7 @@ TEST(StageRanks, HaveNames) {
   EXPECT_EQ(nameOf(uncut, 0, 1), "rank 0 (replica 0)");
 }
 
-/// The numbers of each rank's workers.
+/// Returns the numbers of each rank's workers.
 static std::vector<std::vector<int64_t>> deal(const hfta_program *program,
                                               int ranks) {
   std::vector<std::vector<int64_t>> dealt(ranks);

@@ -14,7 +14,7 @@ extern "C" {
 
 namespace {
 
-/// What a training ends with, and what it has told on the way.
+/// The losses and the final weights of a training.
 struct Outcomes {
   std::vector<double> losses, weights;
   bool operator==(const Outcomes &other) const {
@@ -48,7 +48,7 @@ std::vector<double> readWeights(hfta_instance *instance, int stages) {
   return all;
 }
 
-/// Steps, and an evaluation of a whole batch and of one that isn't full.
+/// Runs steps, then evaluations of a full batch and of two that aren't full.
 Outcomes train(const FakeStages &program, int stages, int threads = 2) {
   Outcomes run;
   InstancePointer instance = create(program, threads);
@@ -77,7 +77,7 @@ Outcomes train(const FakeStages &program, int stages, int threads = 2) {
   return run;
 }
 
-/// The same chain as one stage, on one worker.
+/// Trains the uncut chain as one stage, on one worker.
 Outcomes trainUncut(StagesOptions options) {
   options.isUncut = true;
   FakeStages program(options);
@@ -131,7 +131,7 @@ TEST(Stages, EachHasAsManyGroupsAsReplicas) {
   EXPECT_EQ(instance->workers[2].share.micro_batch_count, 5);
   Outcomes run = train(program, 2), other = train(program, 2, 1);
   EXPECT_EQ(run, other);
-  EXPECT_FALSE(run == trainUncut(options)); // sums of other groups
+  EXPECT_FALSE(run == trainUncut(options)); // as it sums other groups
 }
 
 TEST(Stages, AnyOrderGivesTheSame) {
@@ -149,7 +149,7 @@ TEST(Stages, AnyOrderGivesTheSame) {
   for (const std::vector<hfta_action> &first : {forwardsFirst, inTurn})
     for (const std::vector<hfta_action> &second : {forwardsFirst, inTurn}) {
       // Messages between two workers pair in order, and the first stage must
-      // not wait for what the second one only does later.
+      // not wait for actions that the second one does only later.
       options.orders = {first, second};
       if (first.data()[1].which == BACKWARD &&
           second.data()[1].which == FORWARD)
@@ -192,7 +192,7 @@ TEST(Stages, WorkersHaveMemoryForWhatTheyTouch) {
       if (name == "parameters.0" || name == "cut.1")
         EXPECT_GT(memory.count, 0u) << name;
       else if (name == "received.1" || name == "received.results")
-        EXPECT_EQ(memory.count, 0u) << name; // of a stage with one replica
+        EXPECT_EQ(memory.count, 0u) << name; // as the stage has one replica
       else if (segment.stage >= 0 && name.find("difference") != 0)
         EXPECT_EQ(memory.count > 0, segment.stage == stage)
             << name << " of worker " << i;
@@ -201,7 +201,7 @@ TEST(Stages, WorkersHaveMemoryForWhatTheyTouch) {
   hfta_memory_plan plan = hfta_instance_memory(instance.get());
   // Batches that a feed reads ahead have their own memory.
   EXPECT_EQ(plan.peak - plan.prefetch - plan.scratch, bytes);
-  // The first stage alone reads the data.
+  // Only the first stage reads the data.
   EXPECT_EQ(plan.prefetch, 3 * 4 * sizeof(double) * FakeStages::width);
 }
 
@@ -266,19 +266,19 @@ TEST(Stages, AFailureOfOneWorkerEndsAll) {
     FakeStages program(options);
     InstancePointer instance = create(program);
     ASSERT_NE(instance, nullptr);
-    // A worker that has no such schedule sends nothing.
+    // A worker without this schedule sends nothing.
     program.schedules[static_cast<size_t>(3 * stage + 1)].name = "lost";
     std::vector<double> batch = program.makeBatch(0);
     const void *inputs[] = {batch.data()};
     EXPECT_EQ(hfta_instance_step(instance.get(), inputs, nullptr), HFTA_USAGE);
     EXPECT_STREQ(hfta_instance_message(instance.get()),
                  "'stages' was compiled without the schedule 'step'");
-    // Nothing goes on after it.
+    // The instance can't be used afterwards.
     EXPECT_EQ(hfta_instance_step(instance.get(), inputs, nullptr), HFTA_USAGE);
   }
 }
 
-/// What stands between `before` and the next quote, each time.
+/// Returns each text between `before` and the next quote.
 std::multiset<std::string> findAll(const std::string &text,
                                    const std::string &before) {
   std::multiset<std::string> found;
@@ -320,12 +320,12 @@ TEST(Stages, ATraceHasRowsAndArrowsOfEachWorker) {
         "worker 1: messages (sums)", "worker 2: messages (receives)"})
     EXPECT_NE(text.find("\"" + std::string(row) + "\""), std::string::npos)
         << row;
-  // Every arrow ends where another one begins.
+  // Every arrow has a begin and an end.
   std::multiset<std::string> ends = findAll(text, "\"id\":\"");
   EXPECT_GT(ends.size(), 0u);
   for (const std::string &id : ends)
     EXPECT_EQ(ends.count(id), 2u) << id;
-  // Of the first stage's two replicas each sends its own micro-batches.
+  // Each of the first stage's two replicas sends its own micro-batches.
   size_t cut = 0;
   while (std::string(program.segments[cut].name) != "cut.1")
     ++cut;
@@ -341,7 +341,7 @@ std::string checkOf(const FakeStages &program) {
   return error.message;
 }
 
-/// The first command of a kind in stage 1's step.
+/// Returns the first command of a kind in stage 1's step.
 hfta_command &find(FakeStages &program, uint32_t kind) {
   for (hfta_command &command : program.commands[4])
     if (command.kind == kind)
@@ -408,7 +408,7 @@ TEST(Stages, TablesThatAreUnsoundAreRefused) {
               hfta_command &turns = find(p, HFTA_COMMAND_AWAIT);
               turns.kind = HFTA_COMMAND_REPEAT;
               turns.subject = HFTA_REPEAT_TURNS;
-              turns.length = 1; // a message
+              turns.length = 1; // the body is a message
             }),
             step);
 }

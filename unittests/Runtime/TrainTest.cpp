@@ -51,7 +51,7 @@ TEST_F(Train, ACopysCheckpointIsThatOfItTrainedAlone) {
   }
 }
 
-/// What follows a safetensors file's header.
+/// Returns the bytes after a safetensors file's header.
 static std::string tensorsOf(const std::string &file) {
   uint64_t header = 0;
   EXPECT_GT(file.size(), sizeof(header));
@@ -68,7 +68,7 @@ TEST_F(Train, SomeCopiesAlone) {
   for (int copy : {0, 2})
     EXPECT_EQ(copyFile("some/step-00000020", copy),
               copyFile("all/step-00000020", copy));
-  // What isn't trained stays, with its checkpoint's own step.
+  // A copy that isn't trained stays, with its old checkpoint's step.
   EXPECT_EQ(tensorsOf(copyFile("some/step-00000020", 1)),
             tensorsOf(copyFile("some/step-00000010", 1)));
   std::string log = readFile(folder.path("log"));
@@ -205,7 +205,7 @@ TEST_F(Train, ACrashNeverLeadsBackToAnotherTraining) {
       0);
   RunOptions options;
   options.pipe = "pipe";
-  options.lines = 420; // with those of epochs: step 360
+  options.lines = 420; // includes the lines of epochs; this is step 360
   options.then = sends(SIGKILL);
   std::vector<std::string> arguments = {
       "--steps", "1000",         "--every", "300",         "--keep",
@@ -303,7 +303,7 @@ TEST_F(Train, ALogThatNobodyReadsSavesAndEndsWith141) {
   ASSERT_EQ(saved.size(), 1u);
   EXPECT_NE(outcome.err.find("; saved c/" + saved[0] + "\n"), std::string::npos)
       << outcome.err;
-  // Who ignores the signal is told that the write has failed.
+  // A process that ignores the signal gets an error from the write.
   options.ignored = {SIGPIPE};
   arguments.back() = "d";
   outcome = run(arguments, options);
@@ -421,7 +421,7 @@ TEST_F(Train, RefusesDataThatDontMatch) {
 TEST_F(Train, DataThatChangeEndItAfterASave) {
   writeData(data.root, 4000, 50);
   std::string path = data.path("train-images.idx"), whole = readFile(path);
-  // In place: a file that is replaced by another one keeps its bytes.
+  // The file is changed in place: replacing it would keep the mapped bytes.
   auto rewrite = [&](const std::string &bytes) {
     return [&, bytes](pid_t) {
       ASSERT_EQ(truncate(path.c_str(), off_t(bytes.size())), 0);
@@ -438,7 +438,7 @@ TEST_F(Train, DataThatChangeEndItAfterASave) {
       {"other", std::string(whole.size(), 'x'), "it was written to"}};
   for (const auto &row : rows) {
     writeFile(path, whole);
-    // Clocks of file systems are coarse.
+    // The time is set far back, as the clocks of file systems are coarse.
     timespec times[2] = {{1, 0}, {1, 0}};
     ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
     RunOptions options;

@@ -11,7 +11,7 @@ extern "C" {
 
 using Clock = std::function<double(int64_t width)>;
 
-/// The widths of the next calls.
+/// Makes calls and returns their widths.
 static std::vector<int64_t> call(hfta_turns &turns, int calls,
                                  const Clock &seconds) {
   std::vector<int64_t> widths;
@@ -71,14 +71,14 @@ TEST(Turns, ALittleFasterIsNotEnough) {
   turns = begin(2);
   settle(turns, [](int64_t width) { return width == 2 ? 1.0 : 0.96; });
   EXPECT_EQ(turns.width, 1);
-  // A clock that stands still tells nothing.
+  // A clock that stands still gives no reason to change.
   turns = begin(2);
   settle(turns, [](int64_t) { return 0.0; });
   EXPECT_EQ(turns.width, 2);
 }
 
 TEST(Turns, TheBestOfThreeCallsAfterTheFirstCounts) {
-  // A fast first call of each width is no merit, slow ones no fault.
+  // A fast first call of a width doesn't count, nor do slow calls.
   const double wide[] = {0.1, 9.0, 1.0, 9.0}, narrow[] = {0.1, 9.0, 9.0, 2.0};
   hfta_turns turns = begin(2);
   int calls = 0;
@@ -110,7 +110,7 @@ TEST(Turns, ABadMomentIsNotForEver) {
   }
 }
 
-/// How many of so many copies go together, turn by turn.
+/// Returns the number of copies in each turn.
 static std::vector<int64_t> findTurns(int64_t copies, int64_t most) {
   std::vector<int64_t> turns;
   int64_t first = 0;

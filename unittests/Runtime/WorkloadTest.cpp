@@ -7,8 +7,8 @@ extern "C" {
 }
 
 namespace {
-/// Four copies; `step` reaches far into both workspaces, `infer` not far into
-/// the slabs, and not at all into what all copies share.
+/// A program of four copies: `step` uses much of both workspaces, `infer` uses
+/// a little of the slabs and none of the memory that all copies share.
 struct Workspaces {
   Workspaces() {
     segments[0].role = segments[1].role = HFTA_SEGMENT_WORKSPACE;
@@ -70,7 +70,7 @@ TEST(Workload, SlabsLieAsFarApartForAllTasks) {
   Workspaces self;
   EXPECT_EQ(self.getBytes("infer", 4, 3), 2 * 4096u + 64u);
   EXPECT_EQ(self.getBytes("step", 4, 3), 3 * 4096u + 512u);
-  // Copies that keep what they have there.
+  // Copies keep their slabs.
   const uint32_t kept = 0;
   self.schedules[2].keeps = &kept;
   self.schedules[2].keep_count = 1;
@@ -88,7 +88,7 @@ TEST(Workload, ADeviceHasSlabsOfSomeCopies) {
   self.segments[1].role = HFTA_SEGMENT_PARAMETERS;
   self.segments[1].copy_bytes = 512;
   self.segments[1].bytes = 4 * 512;
-  // All copies of a GPU's program go at once.
+  // All copies of a GPU's program run at once.
   const hfta_image_table images = {};
   self.program.images = &images;
   hfta_workload all = hfta_workload_of_all(&self.program);
@@ -103,7 +103,7 @@ TEST(Workload, ADeviceHasSlabsOfSomeCopies) {
   EXPECT_EQ(getBytes(3, 1), 3 * 512u);
   EXPECT_EQ(hfta_workload_copies_at_once(&self.program, &all, 4), 3);
   EXPECT_EQ(getBytes(9, 1), 4 * 512u);
-  // The host has parameters alone.
+  // The host keeps only parameters.
   EXPECT_EQ(hfta_workload_waiting_bytes(&self.program, &all, 0), 0u);
   EXPECT_EQ(hfta_workload_waiting_bytes(&self.program, &all, 1), 512u);
   hfta_device_needs needs = hfta_find_device_needs(&self.program);
@@ -116,7 +116,7 @@ TEST(Workload, WhatAllCopiesNeedTogetherKeepsThemFromTurns) {
   Workspaces self;
   hfta_workload all = hfta_workload_of_all(&self.program);
   EXPECT_EQ(hfta_workload_find_common(&self.program, &all), nullptr);
-  // State that copies share would be written by each turn.
+  // State that copies share would be written in each turn.
   self.segments[1].role = HFTA_SEGMENT_STATISTICS;
   hfta_binding binding = {};
   binding.segment = 1;
@@ -128,7 +128,7 @@ TEST(Workload, WhatAllCopiesNeedTogetherKeepsThemFromTurns) {
   self.tasks[0].launches = &launch;
   self.tasks[0].launch_count = 1;
   EXPECT_STREQ(hfta_workload_find_common(&self.program, &all), "forward.0");
-  // What is one copy's own no other one writes.
+  // A copy's own state is written by no other copy.
   launch.copy = 2;
   EXPECT_EQ(hfta_workload_find_common(&self.program, &all), nullptr);
   self.tasks[0].flags = 0;

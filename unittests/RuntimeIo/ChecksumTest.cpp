@@ -17,7 +17,7 @@ static uint64_t sumOf(const std::string &bytes, size_t piece = 1000) {
   return hfta_checksum_value(&sum);
 }
 
-// What xxhsum -H64 prints.
+// The expected values are those that xxhsum -H64 prints.
 TEST(Checksum, KnownAnswers) {
   EXPECT_EQ(sumOf(""), 0xEF46DB3751D8E999u);
   EXPECT_EQ(sumOf("a"), 0xD24EC4F1A98C6E5Bu);

@@ -18,7 +18,8 @@ std::string missing(const hfta_cpu_answers &answers, const char *features) {
   return text;
 }
 
-/// A processor with everything, whose system keeps these registers.
+/// Returns the answers of a processor that has every feature, and whose system
+/// saves the registers in `saved`.
 hfta_cpu_answers everything(uint64_t saved) {
   hfta_cpu_answers answers;
   std::memset(answers.registers, 0xFF, sizeof(answers.registers));

@@ -1,7 +1,7 @@
 //===- CsvChangedTest.c - A csv file that changes while it is read --------===//
 //
 // The reader counts lines, allocates memory for the samples, and reads them.
-// This allocator replaces the file's contents in between.
+// The allocator of this program replaces the file's contents in between.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ static const char *path, *replacement;
 
 void *__libc_malloc(size_t bytes);
 
-/// In place, so that the reader's mapping shows it.
+/// Overwrites the file in place, so that the reader's mapping shows the change.
 static void edit(void) {
   FILE *file = fopen(path, "r+");
   fputs(replacement, file);
@@ -31,7 +31,7 @@ void *malloc(size_t bytes) {
   return __libc_malloc(bytes);
 }
 
-/// The status of opening a file that becomes another one of the same size.
+/// Returns the status of opening a file whose contents change meanwhile.
 static hfta_status read_changing(const char *before, const char *after,
                                  hfta_error *error) {
   FILE *file = fopen(path, "w");

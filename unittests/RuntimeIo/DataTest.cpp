@@ -12,7 +12,7 @@ namespace {
 
 class DataTest : public FileTest {
 protected:
-  /// The samples of a source that must open.
+  /// Returns the samples of a source that must open.
   std::string samples(const Request &request) const {
     hfta_error error;
     DataPointer data = open(request, error);
@@ -20,7 +20,7 @@ protected:
     return data ? gatherAll(data.get()) : "";
   }
 
-  /// The refusal with the path replaced.
+  /// Returns the message of a refusal, with the path replaced by FILE.
   std::string refused(const Request &request) const {
     std::string message = refusal(request);
     size_t at = message.find(request.path);
@@ -78,14 +78,14 @@ TEST_F(DataTest, IdxBigEndian) {
 
 TEST_F(DataTest, IdxGzip) {
   std::string packed = gzip(idx(0x08, {3, 2, 3}, pixels));
-  // The name doesn't matter.
+  // The format is recognized from the bytes, whatever the file's name is.
   Request request = {write("a.idx", packed), HFTA_DATA_IDX, HFTA_U8, {2, 3}};
   hfta_error error;
   DataPointer data = open(request, error);
   ASSERT_TRUE(data) << error.message;
   EXPECT_EQ(hfta_data_resident_bytes(data.get()), 18u);
   EXPECT_EQ(gatherAll(data.get()), pixels);
-  // Several members are one stream.
+  // Several gzip members are read as one stream.
   write("a.idx", gzip(idx(0x08, {3, 2, 3}, "abcdef")) + gzip("") +
                      gzip(pixels.substr(6)));
   EXPECT_EQ(samples(request), pixels);
@@ -242,7 +242,7 @@ TEST_F(DataTest, CsvLayouts) {
   for (const char *text :
        {"id,a,b\nx,1,2\ny,3,4", "x,1,2\ny,3,4", ",1,2\n,3,4"})
     EXPECT_EQ(samples(csv(text, HFTA_U8, {2}, 1)), expected) << text;
-  // Columns behind the sample's, which other fields take.
+  // The file has columns after the sample's, which belong to other fields.
   for (const char *text : {"0,1,2,7\n0,3,4,7\n", "x,1,2,\nx,3,4,x"})
     EXPECT_EQ(samples(csv(text, HFTA_U8, {2}, 1, 4)), expected) << text;
   EXPECT_EQ(samples(csv("", HFTA_U8, {2})), "");

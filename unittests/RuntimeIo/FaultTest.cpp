@@ -18,8 +18,9 @@ namespace {
 
 class FaultTest : public FileTest {
 protected:
-  /// Four samples of a page each, last changed long ago: clocks of file systems
-  /// are coarse.
+  /// Opens four samples of a page each. The file's last change is set to a time
+  /// long ago, as the clocks of file systems are too coarse to tell recent
+  /// changes apart.
   DataPointer openPages() {
     file = write("a.bin", std::string(4 * pageBytes, 'a'));
     timespec times[2] = {{1, 0}, {1, 0}};
@@ -31,7 +32,7 @@ protected:
     return data;
   }
 
-  /// Reads the last sample; the message with the path replaced.
+  /// Reads the last sample and returns the message, with the path replaced.
   std::string gather(const hfta_data *data) {
     hfta_error error;
     std::string out(pageBytes, '\0');
@@ -85,7 +86,7 @@ TEST_F(FaultTest, FilesThatAreRemovedOrReplacedKeepTheirBytes) {
 TEST_F(FaultTest, APageThatVanishesWithinACopyIsAnError) {
   hfta_fault_install();
   DataPointer data = openPages();
-  // As if it had been whole a moment before.
+  // Without its watch, the source can't know that the file has been cut off.
   hfta_watch_close(&data->watch);
   ASSERT_EQ(truncate(file.c_str(), 10), 0);
   EXPECT_EQ(gather(data.get()), "1: cannot read 'FILE': Input/output error");

@@ -24,9 +24,10 @@ std::string written(const std::function<void(hfta_json_writer *)> &write) {
   return out;
 }
 
-/// Every event as a short text; ends with END or the problem and its place.
+/// Returns every event as a short text, followed by END or by the problem and
+/// its place.
 std::string events(const std::string &text) {
-  // A copy of exact size, so that reading beyond it is seen by the sanitizer.
+  // The copy has the exact size, so that the sanitizer sees reads beyond it.
   std::vector<char> copy(text.begin(), text.end());
   hfta_json_reader reader;
   hfta_json_read(&reader, copy.data(), copy.size());

@@ -16,14 +16,14 @@ namespace {
 
 class GroupTest : public FileTest {
 protected:
-  /// Writes a file of the tree, and the folders above it.
+  /// Writes a file of the control groups' tree, and the folders above it.
   void set(const std::string &name, const std::string &text) {
     std::filesystem::create_directories(
         std::filesystem::path(path("tree/" + name)).parent_path());
     write("tree/" + name, text);
   }
 
-  /// The groups that a process is in, of the tree.
+  /// Returns the tree's files, seen from a process that is in these groups.
   hfta_group_files *inGroups(const std::string &groups) {
     file = write("groups", groups);
     root = path("tree");
@@ -83,7 +83,7 @@ TEST_F(MemoryLimit, VersionOne) {
   set("memory/memory.limit_in_bytes", "9223372036854771712\n");
   EXPECT_EQ(get("4:cpu,memory,pids:/a/b\n0::/\n", 500), 3500u);
   EXPECT_EQ(get("4:cpu,memorystat:/a\n"), UINT64_MAX);
-  // Of memory and swap together.
+  // The limit of memory and swap together.
   set("memory/a/memory.memsw.limit_in_bytes", "3100\n");
   EXPECT_EQ(get("4:memory:/a\n", 500), 3100u);
 }
@@ -119,7 +119,7 @@ TEST_F(CpuLimit, VersionOne) {
   set("cpu/a/cpu.cfs_quota_us", "150000\n");
   EXPECT_EQ(get("4:cpu,cpuacct:/a/b\n0::/\n"), 2);
   EXPECT_EQ(get("4:cpuset:/a\n5:memory:/a\n"), INT64_MAX);
-  // A container that is told a path outside.
+  // A container may see the path of its group outside the container.
   set("cpu/cpu.cfs_quota_us", "400000\n");
   set("cpu/cpu.cfs_period_us", "100000\n");
   EXPECT_EQ(get("4:cpu,cpuacct:/docker/0123\n"), 4);
@@ -130,7 +130,7 @@ TEST_F(CpuLimit, NoMoreThanTheProcessorsThatThereAre) {
   EXPECT_LE(hfta_cpu_limit(), sysconf(_SC_NPROCESSORS_CONF));
 }
 
-/// A limit of the process, in force for a while.
+/// Sets a limit of the process for the lifetime of the object.
 class ResourceLimit {
 public:
   ResourceLimit(__rlimit_resource resource, rlim_t bytes) : resource(resource) {
@@ -146,7 +146,7 @@ private:
 };
 
 TEST_F(MemoryLimit, WhatTheProcessMayStillMap) {
-  // 300 MiB in all, 200 of data.
+  // The process has mapped 300 MiB in all, 200 MiB of them data.
   uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   std::string statm =
       write("statm", std::to_string((300 << 20) / page) + " 5 4 3 0 " +

@@ -82,7 +82,7 @@ TEST_F(NpyTest, OtherSpellings) {
   std::string second = npy("  {'descr':'|u1','fortran_order':False,"
                            "'shape':()}",
                            "a");
-  // The same header in version 2.0, whose length has four bytes.
+  // The header of version 2.0 differs in that its length has four bytes.
   second[6] = 2;
   second.insert(10, std::string(2, '\0'));
   EXPECT_EQ(open(second), "0");
@@ -197,7 +197,8 @@ TEST_F(NpyTest, HostileFiles) {
   EXPECT_EQ(open(good), "0");
   forEachTruncation(
       good, [&](const std::string &bytes) { EXPECT_NE(open(bytes), "0"); });
-  // Parsed from memory of exact size: the sanitizer sees reads beyond it.
+  // The header is parsed from memory of its exact size, so that the sanitizer
+  // sees reads beyond it.
   forEachCorruption(good, 20000, [&](const std::string &bytes) {
     std::vector<char> copy(bytes.begin(), bytes.end());
     hfta_npy_header header;

@@ -25,7 +25,8 @@ constexpr uint64_t kPiece = HFTA_STORE_PIECE_BYTES;
 
 using StorePointer = std::unique_ptr<hfta_store, void (*)(hfta_store *)>;
 
-/// Bytes at a multiple of a page that tell extents and places apart.
+/// A buffer aligned to pages. Its bytes depend on `seed` and on their offset,
+/// so that extents and places can be told apart.
 class Buffer {
 public:
   explicit Buffer(uint64_t size, unsigned seed = 0)
@@ -68,13 +69,14 @@ StorePointer make(const std::vector<uint64_t> &extents, const char *layers,
   return {store, hfta_store_close};
 }
 
-/// The status and message of opening a store, or of what is done to it.
+/// Returns the status and message of an operation as one text.
 std::string messageOf(hfta_status status, const hfta_error &error) {
   return std::to_string(status) + ": " +
          (status == HFTA_OK ? "" : error.message);
 }
 
-/// A folder on a disk: the build's, as /tmp may be memory.
+/// Tests with stores in the build folder, which is on a disk; /tmp may be
+/// memory.
 class Stores : public testing::TestWithParam<const char *> {
 protected:
   StorePointer makeOne(const std::vector<uint64_t> &extents, int threads = 2) {
@@ -197,10 +199,10 @@ TEST_P(Stores, ServeSeveralThreads) {
 }
 
 //===----------------------------------------------------------------------===//
-// What goes wrong
+// Failures
 //===----------------------------------------------------------------------===//
 
-/// What the first failure says of three writes and three reads.
+/// Returns the message of the first failure among three writes and three reads.
 std::string run(const char *layers) {
   StorePointer store = make({2 * kPage, kPage}, layers);
   Buffer written(3 * kPage, 5), read(3 * kPage);
@@ -234,7 +236,7 @@ TEST(FaultyMedium, AFlippedBitIsFound) {
       "4: what was spilled has changed: expected a checksum of ";
   EXPECT_EQ(run("memory,faulty=flip:3").substr(0, expected.size()), expected);
   EXPECT_EQ(run("memory,faulty=flip:6").substr(0, expected.size()), expected);
-  // It is written again before it is read.
+  // The corrupted bytes are written again before they are read.
   EXPECT_EQ(run("memory,faulty=flip:1"), "0: ");
 }
 
@@ -270,7 +272,7 @@ TEST(FileMedium, FoldersThatCannotBeUsedAreRefused) {
   EXPECT_EQ(open("", HFTA_DISK_FOLDER "/cmake_install.cmake", kPage),
             "4: cannot spill in '" HFTA_DISK_FOLDER
             "/cmake_install.cmake': Not a directory");
-  // Memory by another name.
+  // This file system is memory by another name.
   EXPECT_EQ(open("", "/dev/shm", kPage),
             "3: cannot spill in '/dev/shm': its file system is memory itself; "
             "name a folder on a disk with --spill-dir");
@@ -295,7 +297,7 @@ TEST(FileMedium, ADiskWithoutRoomShowsAtOnce) {
 }
 
 TEST(ThrottledMedium, TakesAsLongAsTheRateSays) {
-  // In 0.1 s both ways apart, 0.2 s through one channel.
+  // Each way takes 0.1 s, whether the two have a channel each or share one.
   for (bool isShared : {false, true}) {
     StorePointer store =
         make({kPiece}, isShared ? "memory,throttled=2621440"
@@ -317,7 +319,7 @@ TEST(ThrottledMedium, TakesAsLongAsTheRateSays) {
 //===----------------------------------------------------------------------===//
 
 TEST(Crc32c, IsThatOfTheStandard) {
-  // RFC 3720, B.4.
+  // The test vectors of RFC 3720, B.4.
   std::vector<unsigned char> bytes(32, 0);
   EXPECT_EQ(hfta_crc32c(bytes.data(), 32), 0x8A9136AAu);
   bytes.assign(32, 0xFF);

@@ -17,19 +17,19 @@
 
 namespace hfta_test {
 
-/// A test with a folder of its own, removed at the end.
+/// A test with a folder of its own, which is removed at the end.
 class FileTest : public ::testing::Test {
 protected:
   void SetUp() override;
   void TearDown() override;
 
-  /// A path in the test's folder.
+  /// Returns a path in the test's folder.
   std::string path(const std::string &name) const;
 
   /// Writes a file into the folder and returns its path.
   std::string write(const std::string &name, const std::string &bytes) const;
 
-  /// The names in the folder, sorted.
+  /// Returns the names in the folder, sorted.
   std::vector<std::string> list() const;
 
 private:
@@ -41,21 +41,21 @@ std::string readFile(const std::string &path);
 /// Packs bytes as one gzip member.
 std::string gzip(const std::string &bytes);
 
-/// The bytes of a value in the machine's order.
+/// Returns the bytes of a value in the machine's byte order.
 template <typename T>
 std::string bytesOf(std::initializer_list<T> values) {
   return std::string(reinterpret_cast<const char *>(values.begin()),
                      values.size() * sizeof(T));
 }
 
-/// An idx file: type code, extents, elements.
+/// Returns an idx file: type code, extents, elements.
 std::string idx(unsigned char type, std::initializer_list<uint32_t> extents,
                 const std::string &elements);
 
-/// An npy file of version 1.0 with this dictionary.
+/// Returns an npy file of version 1.0 with this dictionary.
 std::string npy(const std::string &dictionary, const std::string &elements);
 
-/// A safetensors file with this header.
+/// Returns a safetensors file with this header.
 std::string safetensors(const std::string &header, const std::string &bytes);
 
 struct DataCloser {
@@ -63,7 +63,7 @@ struct DataCloser {
 };
 using DataPointer = std::unique_ptr<hfta_data, DataCloser>;
 
-/// What to ask of a source.
+/// The arguments of a request to open a source.
 struct Request {
   std::string path;
   hfta_data_format format;
@@ -73,24 +73,24 @@ struct Request {
   uint64_t columns = 0;
 };
 
-/// Opens a source; NULL, and the reason in `error`, if it's refused.
+/// Opens a source; NULL, with the reason in `error`, if it is refused.
 DataPointer open(const Request &request, hfta_error &error);
 
-/// Opens a source that must be refused; the message, with its code in front.
+/// Opens a source that must be refused; returns "CODE: message".
 std::string refusal(const Request &request);
 
-/// All samples of a source, one after another.
+/// Returns all samples of a source, one after another.
 std::string gatherAll(const hfta_data *data);
 
-/// "1: message" for a status and its error.
+/// Returns "1: message" for a status and its error.
 std::string describe(hfta_status status, const hfta_error &error);
 
 /// Calls `check` with every proper prefix of `bytes`.
 void forEachTruncation(const std::string &bytes,
                        const std::function<void(const std::string &)> &check);
 
-/// Calls `check` `count` times with one to four bits of `bytes` flipped, the
-/// same ones in every run.
+/// Calls `check` `count` times with one to four bits of `bytes` flipped; every
+/// run flips the same bits.
 void forEachCorruption(const std::string &bytes, int count,
                        const std::function<void(const std::string &)> &check);
 

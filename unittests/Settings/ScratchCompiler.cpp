@@ -1,7 +1,7 @@
-//===- ScratchCompiler.cpp - hftac with one setting more ------------------===//
+//===- ScratchCompiler.cpp - hftac with one more setting ------------------===//
 //
-// Shows that a record is all that a setting needs: this one isn't in
-// Settings.def, and no code names it.
+// Shows that a record alone defines a setting: this one isn't in Settings.def,
+// and no code names it.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Settings.h"
@@ -9,7 +9,7 @@
 
 using namespace mlir::hfta;
 
-/// Stands for a member of Job, which records of Settings.def have.
+/// Stands in for a member of Job, which the records of Settings.def have.
 static int64_t scratch = 0;
 
 int main(int argc, char **argv) {

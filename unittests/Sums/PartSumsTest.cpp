@@ -1,7 +1,8 @@
-//===- PartSumsTest.cpp - Sums of parts beside what is added up -----------===//
+//===- PartSumsTest.cpp - Sums of parts beside their terms ----------------===//
 //
-// Through all of the compiler's phases: whatever a kernel makes, the sums of
-// its parts have the bits of a loop over the rows of what it has stored.
+// The ops run through all of the compiler's phases. Whatever a kernel computes,
+// the sums of its parts must equal, to the last bit, a loop over the rows that
+// it has stored.
 //===----------------------------------------------------------------------===//
 
 #include "JitProgram.h"
@@ -20,17 +21,19 @@ using Sizes = std::vector<int64_t>;
 
 constexpr int64_t kCopies = 2;
 
-/// What is added up, `y`, and perhaps another tensor of its shape, `z`.
+/// A case: `ops` compute `y`, which is summed, and perhaps another tensor, `z`,
+/// of its shape.
 struct PartsCase {
   std::string name;
-  /// Names and shapes of what `ops` read; ELEMENT is the element type.
+  /// The names and shapes of the tensors that `ops` read; ELEMENT is their
+  /// element type.
   std::vector<std::pair<std::string, Sizes>> inputs;
   std::string ops;
   Sizes shape;
   size_t column;
   int64_t length;
   bool hasOther = false;
-  bool isSingle = false; ///< f32 alone
+  bool isSingle = false; ///< whether only f32 is tested
 };
 
 std::ostream &operator<<(std::ostream &os, const PartsCase &parts) {
@@ -58,8 +61,9 @@ void replaceAll(std::string &text, const std::string &from,
     text.replace(at, from.size(), to);
 }
 
-/// A task that writes what is added up and the sums of it. In ops COPIES stands
-/// for the element type and encoding of copies' tensors, and TYPE for y's type.
+/// Prints a task that writes the summed tensor and its sums. In ops, COPIES
+/// stands for the element type and encoding of copies' tensors, and TYPE for
+/// y's type.
 std::string printModule(const PartsCase &parts, const std::string &element) {
   std::string type = printType(parts.shape), declared, reads, sums, writes;
   Sizes rows = parts.shape;
@@ -115,7 +119,7 @@ const T *find(JitProgram &program, const std::string &name, int64_t copy) {
   return static_cast<const T *>(program.at(*program.find(name), copy));
 }
 
-/// The numbers of a column's elements in the order of its rows.
+/// Returns the numbers of a column's elements in the order of its rows.
 Sizes findRows(const PartsCase &parts, int64_t column) {
   Sizes numbers;
   int64_t inner = 1;
@@ -171,8 +175,7 @@ void checkParts(const PartsCase &parts, const std::string &element) {
   }
 }
 
-/// A convolution of some channels whose kernel has a size, with something done
-/// to its elements.
+/// Prints a convolution that is followed by an elementwise op.
 std::string printConvolution(const std::string &attributes,
                              const std::string &types) {
   return "%c = hfta.conv %x, %w {dilations = array<i64: 1, 1>, " + attributes +
@@ -192,8 +195,9 @@ const char *const kRows = "affine_map<(m, n, k) -> (m, k)>, "
                           "affine_map<(m, n, k) -> (n, k)>, "
                           "affine_map<(m, n, k) -> (m, n)>";
 
-/// Tiles of products with their parts along rows and along columns, on tensor
-/// cores and not; elements in both layouts; ends of both sides.
+/// Cases of products in tiles, with their parts along rows and along columns,
+/// with and without tensor cores; of elements in both layouts; and of parts
+/// that end at both sides' ends.
 std::vector<PartsCase> partsCases() {
   return {
       {"alone", {{"x", {64, 10}}}, "%y = hfta.neg %x : TYPE", {64, 10}, 1, 16},

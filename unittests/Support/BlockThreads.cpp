@@ -36,7 +36,7 @@ bool BlockThreads::load(ExecutionEngine &engine) {
 }
 
 namespace {
-/// A block that runs, and in which order its threads do.
+/// A running block, and the order in which its threads run.
 class RunningBlock {
 public:
   RunningBlock(const BlockRun &blocks, int64_t first)
@@ -50,8 +50,9 @@ public:
     blocks.kernel(blocks.buffers, first + current, blocks.last);
   }
 
-  /// The last one first: what a thread wrote too late isn't there. Or else in
-  /// another order each time.
+  /// Returns the thread that runs next. The last one runs first, so that a
+  /// value that a thread writes too late is missing; with a seed, each round
+  /// has another random order.
   unsigned chooseThread() {
     if (next == blocks.threads) {
       next = 0;

@@ -1,8 +1,8 @@
 //===- BlockThreads.h - Kernels whose threads work together -----*- C++ -*-===//
 //
-// Runs kernels that were compiled for the threads of a GPU in this process: of
-// a block whose threads wait for each other one as far as it waits, then
-// another one.
+// Runs kernels that were compiled for the threads of a GPU in this process. Of
+// a block whose threads wait for each other, one thread runs until it waits,
+// then another one.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_UNITTESTS_SUPPORT_BLOCKTHREADS_H
@@ -14,28 +14,32 @@
 
 namespace mlir::hfta {
 
-/// Blocks of a kernel that all run.
+/// A run of all blocks of a kernel.
 struct BlockRun {
   hfta_kernel kernel;
   void *const *buffers;
   int64_t items;
-  unsigned threads; ///< of a block
-  /// What stands in place of scratch memory: tensor maps, or nothing.
+  unsigned threads; ///< the number of a block's threads
+  /// The kernel's last argument, in place of scratch memory: tensor maps or
+  /// null.
   void *last = nullptr;
-  uint32_t copy = 0; ///< as threads are told
-  /// Of the orders in which threads run; 0: the last one runs first.
+  uint32_t copy = 0; ///< the copy's number, as threads get it
+  /// Chooses one of the orders in which threads run; 0: the last thread runs
+  /// first.
   uint32_t seed = 0;
 };
 
 class BlockThreads {
 public:
-  /// Of a module that `hfta-emulate-gpu` has gone over. False if it hasn't.
+  /// Finds the symbols of a module that `hfta-emulate-gpu` has rewritten. False
+  /// if it hasn't been.
   bool load(ExecutionEngine &engine);
 
-  /// Runs a launch for the copies of a call. False if its threads don't all
-  /// wait equally often.
+  /// Runs a launch for the copies of a call. False if a block's threads don't
+  /// all wait equally often.
   bool run(const hfta_task_call &call, const hfta_launch &launch) const;
-  /// Runs a kernel's blocks. False likewise, or if they misuse what they call.
+  /// Runs a kernel's blocks. False in the same case, or if they misuse a
+  /// function that they call.
   bool run(const BlockRun &blocks) const;
 
 private:

@@ -59,7 +59,7 @@ public:
       if (gradient)
         WriteOp::create(builder, loc, gradient, name, IntegerAttr());
     func::ReturnOp::create(builder, loc);
-    // With the model that it may stand in.
+    // The function's model goes as well, if it stands in one.
     if (auto model = function->getParentOfType<ModelOp>())
       model.erase();
     else

@@ -18,11 +18,11 @@
 
 namespace mlir::hfta {
 
-/// One element of an operand of one copy.
+/// A comparison of one element of an operand of one copy.
 struct GradientElement {
   unsigned operand = 0;
   int64_t copy = 0, index = 0;
-  double computed = 0; ///< its entry of the gradient
+  double computed = 0; ///< its entry of the computed gradient
   double above = 0;    ///< the loss' slopes towards larger and smaller values
   double below = 0;
 
@@ -31,25 +31,26 @@ struct GradientElement {
 
 class GradientTask {
 public:
-  /// `function`, in `module`, maps plain f64 (or integer) tensors to such
-  /// tensors, of which floats count. Operand i is arrayed over `copies` where
-  /// arrayed[i], and has a gradient where it holds floats. Null, with
-  /// diagnostics, if it does not compile; the module is used up.
+  /// Compiles `function`, in `module`, which maps plain f64 (or integer)
+  /// tensors to such tensors; its results that are floats enter the loss.
+  /// Operand i is arrayed over `copies` where arrayed[i] is true, and has a
+  /// gradient if it holds floats. Null, with diagnostics, if it does not
+  /// compile; the module is used up.
   static std::unique_ptr<GradientTask> compile(ModuleOp module,
                                                func::FuncOp function,
                                                llvm::ArrayRef<bool> arrayed,
                                                int64_t copies);
 
   unsigned getNumOperands() const { return operands; }
-  /// As it stands in the program's table.
+  /// Returns the operand's entry in the program's table.
   const hfta_tensor &getOperand(unsigned index) const;
-  /// One copy's elements.
+  /// Returns one copy's elements.
   void *at(const hfta_tensor &tensor, int64_t copy) {
     return program->at(tensor, copy);
   }
 
-  /// Finite differences in steps of `step` of up to `most` elements of each
-  /// float operand of each copy, spread over it.
+  /// Computes finite differences in steps of `step`, for up to `most` elements
+  /// of each float operand of each copy, spread evenly over the operand.
   void measure(double step, int64_t most,
                llvm::function_ref<void(const GradientElement &)> callback);
 

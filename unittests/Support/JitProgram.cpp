@@ -123,7 +123,7 @@ JitProgram::~JitProgram() {
     std::free(memory);
 }
 
-/// Launches whose threads wait for each other run block by block.
+/// Runs launches whose threads wait for each other block by block.
 void JitProgram::run(const hfta_task &task) {
   hfta_task_call call = {&task,   segments.data(), keeps.get(), copies.data(),
                          nullptr, program->copies, -1};

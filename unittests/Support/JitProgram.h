@@ -18,8 +18,8 @@ namespace mlir::hfta {
 /// Whether HFTA_TEST_KERNELS is `threads`.
 bool computesByThreads();
 
-/// A module of tasks, of phase `train`, to phase `llvm`. Where
-/// HFTA_TEST_KERNELS is `threads`, kernels compute element by element, as
+/// Lowers a module of tasks, of phase `train`, to phase `llvm`. Where
+/// HFTA_TEST_KERNELS is `threads`, kernels compute element by element, as the
 /// threads of a GPU do.
 LogicalResult lowerTasks(ModuleOp module);
 
@@ -27,22 +27,23 @@ LogicalResult lowerTasks(ModuleOp module);
 /// their images.
 class JitProgram {
 public:
-  /// Null, with a message on stderr, if LLVM refuses the module. The module
-  /// may go away afterwards.
+  /// Creates a program of `module`, which may be destroyed afterwards. Null,
+  /// with a message on stderr, if LLVM refuses the module.
   static std::unique_ptr<JitProgram> create(ModuleOp module, int threads);
-  /// Of a module of tasks, of phase `train`, as text, but for its job, which is
-  /// inference of so many copies. Null, with diagnostics, if it doesn't
-  /// compile.
+  /// Compiles the text of a module of tasks, of phase `train`, that lacks its
+  /// job; the job is inference of `copies` copies. Null, with diagnostics, if
+  /// it doesn't compile.
   static std::unique_ptr<JitProgram> compile(llvm::StringRef text,
                                              int64_t copies, int threads);
   ~JitProgram();
 
   /// Runs the first task of a part for all copies.
   void run(llvm::StringRef part);
-  /// The tensor of this name, where a copy's own tensors are looked for that of
-  /// `copy`; null if the program has none.
+  /// Returns the tensor of this name, or null if the program has none. If
+  /// `copy` isn't -1, a tensor that belongs to one copy alone has to be that
+  /// copy's.
   const hfta_tensor *find(llvm::StringRef name, int64_t copy = -1) const;
-  /// One copy's elements.
+  /// Returns one copy's elements.
   void *at(const hfta_tensor &tensor, int64_t copy);
 
 private:
@@ -51,12 +52,13 @@ private:
   void run(const hfta_task &task);
 
   std::unique_ptr<ExecutionEngine> engine;
-  std::optional<BlockThreads> blocks; ///< where threads compute
+  std::optional<BlockThreads> blocks; ///< set where the threads of blocks
+                                      ///< compute
   const hfta_program *program = nullptr;
   hfta_pool *pool = nullptr;
   std::vector<void *> segments;
   std::vector<int32_t> copies;
-  std::unique_ptr<bool[]> keeps; ///< all do
+  std::unique_ptr<bool[]> keeps; ///< for each copy, whether it is kept; all are
 };
 
 } // namespace mlir::hfta

@@ -72,7 +72,7 @@ static std::string printName(const Convolution &own) {
                  printTile(own.tile));
 }
 
-/// Of images, rows and columns.
+/// Pads images along their rows and columns.
 static TextTensor padImages(ProductText &text, const TextTensor &from,
                             int64_t by) {
   if (by == 0)
@@ -80,7 +80,8 @@ static TextTensor padImages(ProductText &text, const TextTensor &from,
   return text.pad(from, {{0, 0}, {by, by}, {by, by}, {0, 0}});
 }
 
-/// Taps lie with channels last, and are read with taps last.
+/// Adds weights that are stored with channels last, and are read with taps
+/// last.
 static TextTensor addWeights(ProductText &text, const Convolution &own) {
   TextTensor stored = text.addArgument(
       {own.outputs, own.taps, own.taps, own.channels}, own.type);

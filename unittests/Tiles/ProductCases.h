@@ -12,23 +12,25 @@
 
 namespace mlir::hfta {
 
-/// A product of two matrices. A side whose rows are terms has its places beside
-/// each other in memory.
+/// A product of two matrices. In a turned side, each row holds the places of
+/// one term, which are neighbours in memory.
 struct MatrixProduct {
   int64_t rows, columns, terms;
   std::array<int64_t, 6> tile;
   bool lhsIsTurned, rhsIsTurned;
-  std::string stored, factors; ///< types
-  int64_t batches = 0;         ///< 0: there is no such axis
-  int64_t apart = 1;           ///< of the lhs every so many'th row is read
+  std::string stored, factors; ///< types, in memory and when multiplied
+  int64_t batches = 0;         ///< the size of the batch axis; 0: there is none
+  int64_t apart = 1;           ///< the stride of the rows that are read of the
+                               ///< lhs
 
   ProductCase makeCase(bool hasMaps) const;
 };
 
-/// The loops m, n and k of matrices, in which places or terms come first.
+/// Returns the loops m, n and k of matrices, whose places or terms come first.
 ProductLoops getMatrixLoops(bool lhsIsTurned, bool rhsIsTurned);
 
-/// A tile's rows, columns, words of terms, and what a thread has of it.
+/// A tile's rows, columns and words of terms, and the rows and columns of a
+/// thread.
 struct TileShape {
   int64_t rows, columns, words, threadRows, threadColumns;
 
@@ -39,27 +41,29 @@ struct TileShape {
   }
 };
 
-/// All of them with 64 rows or more.
+/// All shapes of tiles with 64 rows or more.
 inline constexpr TileShape kTileShapes[] = {
     {128, 128, 16, 8, 8}, {128, 64, 16, 4, 8}, {64, 128, 16, 4, 8},
     {64, 64, 16, 4, 4},   {128, 32, 16, 4, 4}, {64, 32, 32, 2, 4},
     {64, 16, 32, 2, 2}};
 
-/// Of square images and taps; `size` is that of what the convolution makes.
+/// A convolution of square images and taps; `size` is that of its result.
 struct Convolution {
   int64_t images, size, channels, outputs, taps;
   int64_t padding, stride, dilation;
   std::array<int64_t, 6> tile;
-  std::string type = "bf16"; ///< what is stored and multiplied
+  std::string type = "bf16"; ///< both in memory and when multiplied
 
-  /// Of what it reads, that all of it is read.
+  /// Returns the size of its input, every pixel of which is read.
   int64_t countPixels() const {
     return (size - 1) * stride + (taps - 1) * dilation + 1 - 2 * padding;
   }
   ProductCase makeForward(bool hasMaps) const;
-  /// Without strides and dilations.
+  /// Makes the gradient of the input, for a convolution without strides and
+  /// dilations.
   ProductCase makeInputGradient(bool hasMaps) const;
-  /// So many images' positions are the terms of a sum.
+  /// Makes the gradient of the weights, each of whose sums has the positions of
+  /// `imagesOfSum` images as its terms.
   ProductCase makeWeightGradient(int64_t imagesOfSum, bool hasMaps) const;
 };
 

@@ -1,4 +1,4 @@
-//===- ProductSums.cpp - What a kernel's product should be ----------------===//
+//===- ProductSums.cpp - Expected sums of a kernel's product --------------===//
 
 #include "ProductSums.h"
 
@@ -40,7 +40,8 @@ public:
   ProductSums result;
 
 private:
-  /// From the element that indices of the result find, or else this number.
+  /// Moves into each element of `to` the element of `from` at the indices that
+  /// `find` returns, or `otherwise` if it returns none.
   void move(Value from, Value to,
             llvm::function_ref<std::optional<Indices>(const Indices &)> find,
             float otherwise = 0);
@@ -53,15 +54,16 @@ private:
   DenseMap<Value, std::vector<float>> tensors;
 };
 
-/// A number of an element that grows equally with each step of a loop.
+/// The number of an element, which grows by a constant with each step of a
+/// loop.
 struct ElementNumber {
   ElementNumber(AffineMap map, ArrayRef<int64_t> shape);
 
   int64_t first;
-  SmallVector<int64_t> steps; ///< of each loop
+  SmallVector<int64_t> steps; ///< the growth by each loop
 };
 
-/// The products of two tensors, loop in loop.
+/// Adds up the products of two tensors in nested loops.
 struct ProductLoopNest {
   const std::vector<float> &lhs, &rhs;
   std::array<ElementNumber, 3> numbers;

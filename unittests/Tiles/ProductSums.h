@@ -1,7 +1,6 @@
-//===- ProductSums.h - What a kernel's product should be --------*- C++ -*-===//
+//===- ProductSums.h - Expected sums of a kernel's product -----*- C++ -*--===//
 //
-// Carries out a kernel op by op, as it is on tensors, and adds its product up
-// in f64.
+// Executes a kernel op by op, as it is on tensors, and sums its product in f64.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_UNITTESTS_TILES_PRODUCTSUMS_H
@@ -15,10 +14,11 @@ namespace mlir::hfta {
 
 struct ProductSums {
   std::vector<double> sums;
-  std::vector<double> sizes; ///< sums of the products' absolute values
+  std::vector<double> sizes; ///< the sums of the products' absolute values
 };
 
-/// Of a kernel that `ProductText` has written, for these arguments.
+/// Returns the sums of a kernel that `ProductText` has written, for these
+/// arguments.
 ProductSums addProductUp(func::FuncOp kernel,
                          ArrayRef<std::vector<float>> arguments);
 

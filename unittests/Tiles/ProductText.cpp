@@ -9,7 +9,7 @@
 using namespace mlir::hfta;
 using llvm::formatv;
 
-/// "2, 3"
+/// Prints numbers as "2, 3".
 static std::string print(const Numbers &numbers) {
   std::string text;
   for (int64_t number : numbers)
@@ -17,7 +17,7 @@ static std::string print(const Numbers &numbers) {
   return text;
 }
 
-/// "d0, d1", or in another order.
+/// Prints dimensions as "d0, d1", in the given order.
 static std::string printDims(const Numbers &numbers) {
   std::string text;
   for (int64_t number : numbers)
@@ -172,7 +172,8 @@ TextTensor ProductText::expand(const TextTensor &from,
   return reshape("expand", from, groups, std::move(shape), rest);
 }
 
-/// Loops that the result has are parallel, others add up.
+/// Prints the kinds of loops: those of the result are parallel, the others are
+/// reductions.
 static std::string printKinds(const ProductLoops &loops) {
   llvm::SmallVector<llvm::StringRef> all, kept;
   llvm::StringRef(loops.all).split(all, ", ");
@@ -184,7 +185,7 @@ static std::string printKinds(const ProductLoops &loops) {
   return kinds;
 }
 
-/// An operand's element as f32, under this name.
+/// Prints an operand's element as f32, with this name.
 static std::string printFactor(const std::string &type,
                                const std::string &name) {
   if (type == "f32")

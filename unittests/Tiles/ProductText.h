@@ -1,7 +1,8 @@
 //===- ProductText.h - Kernels that are one product, as text ----*- C++ -*-===//
 //
-// Kernels as the compiler's own ops are once they are linalg's: operands come
-// from arguments by moves, pads and wider types, and one op multiplies them.
+// Builds the text of kernels as the compiler's own ops are after their lowering
+// to linalg: operands come from arguments through moves, pads and wider types,
+// and one op multiplies them.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_UNITTESTS_TILES_PRODUCTTEXT_H
@@ -26,12 +27,13 @@ struct TextTensor {
   std::string printType() const;
 };
 
-/// Loops by name, and the indices that they give, as an affine map has them.
+/// Loops by name, and the indices of tensors in terms of them, as in an affine
+/// map.
 struct ProductLoops {
   std::string all, lhs, rhs, result;
 };
 
-/// What is multiplied, and in which tile (`ProductTile`).
+/// The type in which factors are multiplied, and the tile (`ProductTile`).
 struct ProductFactors {
   std::string type;
   std::array<int64_t, 6> tile;
@@ -40,34 +42,36 @@ struct ProductFactors {
 class ProductText {
 public:
   TextTensor addArgument(Numbers shape, const std::string &type);
-  /// The same numbers as f32; the tensor itself if it has these.
+  /// Returns the same numbers as f32, or the tensor itself if it is f32
+  /// already.
   TextTensor widen(const TextTensor &from);
   TextTensor makePositive(const TextTensor &from);
-  /// By so many along each axis, before and behind.
+  /// Pads by these numbers at the beginning and end of each axis.
   TextTensor pad(const TextTensor &from,
                  const std::vector<std::pair<int64_t, int64_t>> &around,
                  const std::string &by = "0.0");
-  /// Axes of one element are dropped if `shape` hasn't them.
+  /// Slices; axes of one element are dropped if `shape` lacks them.
   TextTensor slice(const TextTensor &from, const Numbers &offsets,
                    const Numbers &sizes, Numbers shape = {});
-  /// By an op that only does so, or by one that could compute something.
+  /// Transposes by an op for it, or by one that could compute something as
+  /// well.
   TextTensor transpose(const TextTensor &from, const Numbers &permutation);
   TextTensor rearrange(const TextTensor &from, const Numbers &permutation);
-  /// Axes are collapsed, or expanded, by these groups: "[0, 1], [2]".
+  /// Collapses or expands axes by these groups: "[0, 1], [2]".
   TextTensor collapse(const TextTensor &from, const std::string &groups,
                       Numbers shape);
   TextTensor expand(const TextTensor &from, const std::string &groups,
                     Numbers shape);
 
-  /// The kernel `product`, which returns their product, of this shape.
+  /// Returns the kernel `product`, which returns the product in this shape.
   std::string multiply(const TextTensor &lhs, const TextTensor &rhs,
                        const ProductLoops &loops, Numbers shape,
                        const ProductFactors &factors);
 
 private:
   TextTensor make(Numbers shape, const std::string &type);
-  /// Of each element one that `map` finds; `made` makes %z of %x if it is to be
-  /// another one.
+  /// Takes, for each element, the one that `map` finds; `made` computes %z from
+  /// %x where the element changes.
   TextTensor apply(const TextTensor &from, Numbers shape,
                    const std::string &type, const std::string &map,
                    const std::string &made);

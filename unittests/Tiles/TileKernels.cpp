@@ -35,7 +35,7 @@ static constexpr char kWarps[] = "product",
 // Arguments
 //===----------------------------------------------------------------------===//
 
-/// A stored number, of few bits, which each format holds.
+/// Stores a number of so few bits that each format represents it.
 static void store(Type type, float number, int64_t at, char *to) {
   uint32_t bits;
   std::memcpy(&bits, &number, sizeof(bits));
@@ -45,7 +45,7 @@ static void store(Type type, float number, int64_t at, char *to) {
   }
   auto half = uint16_t(bits >> 16);
   if (type.isF16()) {
-    // 5 bits of exponent, and of the fraction the first ones.
+    // The format has 5 bits of exponent and the first bits of the fraction.
     int exponent = int(bits >> 23 & 0xFF) - 127 + 15;
     half = number == 0
                ? 0
@@ -56,27 +56,29 @@ static void store(Type type, float number, int64_t at, char *to) {
 }
 
 namespace {
-/// An argument's copies, with what is no number before, behind and between
+/// The memory of an argument's copies, with NaNs before, after and between
 /// them.
 class ArgumentMemory {
 public:
   ArgumentMemory(RankedTensorType type, int64_t copies, std::mt19937 &random);
 
   char *getAddress(int64_t copy) { return begin + copy * stride; }
-  /// From copy to copy; 0: there is one for all.
+  /// Returns the bytes from copy to copy; 0 if all copies share one.
   uint64_t getStride() const { return stride; }
   const std::vector<float> &getFirst() const { return first; }
 
 private:
-  static constexpr uint64_t kGap = 256; ///< bytes, to which copies are aligned
+  static constexpr uint64_t kGap = 256; ///< bytes around copies, and their
+                                        ///< alignment
   std::vector<char> bytes;
   char *begin;
   uint64_t stride = 0;
-  std::vector<float> first; ///< numbers of the first copy
+  std::vector<float> first; ///< the first copy's numbers
 };
 } // namespace
 
-/// Numbers of so different sizes that the order of terms changes bits.
+/// Returns a number of a random magnitude, so that sums depend on the order of
+/// terms.
 static float draw(std::mt19937 &random) {
   float size = std::ldexp(1.0F, int(random() % 8) - 4);
   return (float(random() % 33) - 16) * size / 16;
@@ -107,22 +109,21 @@ ArgumentMemory::ArgumentMemory(RankedTensorType type, int64_t copies,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Of the block that a kernel is given.
+/// An aligned unit of the block of maps that a kernel gets.
 struct alignas(HFTA_MAP_ALIGNMENT) MapUnit {
   char bytes[HFTA_MAP_ALIGNMENT];
 };
 
-/// The kernel as warps and as warp groups compute it, in this process.
+/// A kernel compiled both for warps and for warp groups, in this process.
 class Kernels {
 public:
   bool compile(const std::string &text);
   bool hasMaps() const { return getMaps() != nullptr; }
-  /// Runs all blocks of each copy. False if threads wait for each other for
-  /// ever.
+  /// Runs all blocks of each copy. False if threads deadlock.
   bool run(const std::string &name, MutableArrayRef<ArgumentMemory> arguments,
            uint32_t seed, std::vector<std::vector<float>> &results);
 
-  /// As it was before it was lowered.
+  /// Returns the kernel before its lowering.
   func::FuncOp getKernel() const {
     return original.get().lookupSymbol<func::FuncOp>(kWarps);
   }
@@ -144,7 +145,7 @@ private:
   BlockThreads blocks;
 };
 
-/// A map as a program's table has it.
+/// A tensor map as a program's table states it.
 struct MapOfTable {
   explicit MapOfTable(DictionaryAttr map);
 
@@ -224,7 +225,7 @@ static hfta_cu_result encode(hfta_cu_tensor_map *map, int type, uint32_t rank,
                                   steps, interleave, swizzle, promotion, fill);
 }
 
-/// By what the runtime does before it launches the kernel.
+/// Makes the tensor maps as the runtime does before it launches the kernel.
 bool Kernels::makeMaps(MutableArrayRef<ArgumentMemory> arguments,
                        uint64_t copies, std::vector<MapUnit> &block) const {
   std::vector<MapOfTable> own;

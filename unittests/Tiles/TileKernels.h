@@ -1,7 +1,7 @@
 //===- TileKernels.h - Products by warps and by warp groups -----*- C++ -*-===//
 //
 // Compiles a kernel that is a product, in tiles, for the threads of a GPU, and
-// compares in this process what warp groups make of it with what warps make.
+// compares in this process the result of warp groups with that of warps.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_UNITTESTS_TILES_TILEKERNELS_H
@@ -16,18 +16,18 @@ namespace mlir::hfta {
 
 struct ProductCase {
   std::string name; ///< for messages
-  std::string text; ///< of `ProductText`
-  /// Whether a warp of its own copies operands by tensor maps.
+  std::string text; ///< by `ProductText`
+  /// Whether a producer warp copies operands by tensor maps.
   bool hasMaps;
   int64_t copies = 1;
   std::vector<size_t> shared = {}; ///< arguments that all copies share
-  /// So many other orders in which threads run.
+  /// The number of other orders in which threads run.
   uint32_t seeds = 0;
 };
 
 std::ostream &operator<<(std::ostream &os, const ProductCase &own);
 
-/// Whether both make the same bits, about those of exact sums.
+/// Expects that both give the same bits, which are near the exact sums.
 void expectBitsOfWarps(const ProductCase &own);
 
 } // namespace mlir::hfta

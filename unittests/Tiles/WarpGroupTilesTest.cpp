@@ -1,9 +1,9 @@
 //===- WarpGroupTilesTest.cpp - Tiles that warp groups compute ------------===//
 //
-// Of a product's tile in whatever shape and wherever its operands lie, warp
-// groups make the bits that warps make of it on the same chip. Here it is their
-// threads that copy the operands: terms aren't whole steps, or what is stored
-// is wider than what is multiplied.
+// Whatever the shape of a tile and the layout of its operands, warp groups
+// compute the bits that warps compute on the same chip. Here the operands are
+// copied by the computing threads: terms don't fill whole steps, or the stored
+// type is wider than the multiplied one.
 //===----------------------------------------------------------------------===//
 
 #include "ProductCases.h"
@@ -17,18 +17,18 @@ namespace {
 class WarpGroupTiles : public testing::TestWithParam<MatrixProduct> {};
 
 TEST_P(WarpGroupTiles, HaveTheBitsOfWarps) {
-  // Of rows so far apart there is no box.
+  // Rows so far apart don't form a box.
   MatrixProduct product = GetParam();
   product.apart = 9;
   expectBitsOfWarps(product.makeCase(/*hasMaps=*/false));
 }
 
-/// All tiles, where operands lie in each way.
+/// Returns all tiles, with both layouts of each operand.
 std::vector<MatrixProduct> getTiles() {
   std::vector<MatrixProduct> cases;
   for (const TileShape &shape : kTileShapes)
     for (unsigned turned = 0; turned < 4; ++turned) {
-      // Places of one term of two warp groups with 8 columns each aren't read.
+      // Two warp groups with 8 columns each can't read the places of one term.
       if (shape.columns == 16 && turned / 2 == 1)
         continue;
       cases.push_back({shape.rows + 8, shape.columns + 8, 80,
@@ -45,15 +45,15 @@ using Case = MatrixProduct;
 INSTANTIATE_TEST_SUITE_P(
     Others, WarpGroupTiles,
     testing::Values(
-        // Two groups of threads, which have half of the terms each.
+        // Two groups of threads have half of the terms each.
         Case{64, 64, 200, {64, 64, 16, 4, 4, 2}, false, true, "bf16", "bf16"},
         Case{72, 32, 200, {64, 32, 16, 2, 4, 4}, true, false, "bf16", "bf16"},
-        // Few terms, and of an odd number.
+        // There are few terms, or an odd number of them.
         Case{64, 64, 8, {64, 64, 16, 4, 4, 1}, true, true, "bf16", "bf16"},
         Case{64, 64, 37, {64, 64, 32, 4, 4, 1}, false, false, "bf16", "bf16"},
-        // One side's places aren't whole units.
+        // One side's places don't fill whole units.
         Case{68, 60, 40, {64, 64, 32, 4, 4, 1}, true, true, "bf16", "bf16"},
-        // What is stored wider is narrowed where it is shared.
+        // Numbers of a wider type are narrowed in shared memory.
         Case{128, 64, 64, {128, 64, 32, 4, 8, 1}, false, true, "f32", "bf16"},
         Case{128, 64, 72, {128, 64, 32, 4, 8, 1}, true, false, "f16", "f16"},
         Case{64, 64, 72, {64, 64, 32, 4, 4, 1}, false, false, "f16", "f16"},

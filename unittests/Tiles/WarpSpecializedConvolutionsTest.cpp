@@ -1,7 +1,8 @@
 //===- WarpSpecializedConvolutionsTest.cpp - Images, box by box -----------===//
 //
-// Where a warp of its own copies images and weights box by box, warp groups
-// make the bits that warps make of convolutions and of their gradients.
+// Where a producer warp copies images and weights box by box, warp groups
+// compute the bits that warps compute, for convolutions and for their
+// gradients.
 //===----------------------------------------------------------------------===//
 
 #include "ProductCases.h"
@@ -23,34 +24,34 @@ using Tile = std::array<int64_t, 6>;
 constexpr Tile kSmall = {64, 32, 32, 4, 4, 1}, kHigh = {128, 32, 32, 4, 4, 1},
                kWide = {64, 64, 64, 4, 4, 1}, kGroups = {64, 32, 32, 4, 4, 2};
 
-/// Those whose rows are parts of images, of several ones, or parts of rows of
-/// them.
+/// Returns convolutions whose tiles' rows are parts of an image, several
+/// images, or parts of an image's rows.
 std::vector<ProductCase> getForward() {
   const std::vector<Convolution> convolutions = {
-      // Several rows of an image: padding 0, 1 and 2.
+      // Tiles have several rows of an image; the padding is 0, 1 and 2.
       {2, 16, 32, 32, 3, 0, 1, 1, kSmall},
       {2, 16, 32, 32, 3, 1, 1, 1, kSmall},
       {1, 16, 32, 40, 5, 2, 1, 1, kHigh},
       {1, 16, 32, 32, 3, 2, 1, 1, kHigh},
-      // Several images, and an odd number of them.
+      // Tiles have several images, or an odd number of them.
       {5, 8, 64, 64, 3, 1, 1, 1, kHigh},
       {3, 8, 64, 72, 1, 0, 1, 1, kHigh},
       {7, 4, 128, 32, 3, 1, 1, 1, kHigh},
       {33, 2, 64, 64, 3, 1, 1, 1, kSmall},
-      // Part of a row.
+      // Tiles have a part of a row.
       {1, 64, 32, 32, 3, 1, 1, 1, kSmall},
       {1, 128, 32, 32, 1, 0, 1, 1, kSmall},
-      // Strides.
+      // The convolutions have strides.
       {3, 8, 32, 32, 3, 1, 2, 1, kHigh},
       {3, 8, 64, 32, 1, 0, 2, 1, kHigh},
       {2, 16, 32, 32, 5, 2, 2, 1, kSmall},
       {2, 8, 64, 64, 3, 1, 3, 1, kWide},
       {1, 32, 32, 32, 3, 1, 8, 1, kSmall},
-      // Dilation, and both.
+      // They have dilations, or both.
       {2, 16, 32, 32, 3, 2, 1, 2, kSmall},
       {2, 8, 64, 64, 3, 3, 1, 3, kWide},
       {3, 8, 32, 32, 3, 2, 2, 2, kHigh},
-      // Many channels; groups of threads; other types.
+      // There are many channels, groups of threads, and other types.
       {2, 8, 128, 136, 3, 1, 1, 1, {128, 128, 64, 8, 8, 1}},
       {2, 8, 128, 64, 1, 0, 1, 1, {64, 64, 64, 4, 4, 1}},
       {2, 8, 32, 32, 3, 1, 1, 1, kWide},
@@ -70,7 +71,7 @@ std::vector<ProductCase> getInputGradients() {
   const std::vector<Convolution> convolutions = {
       {2, 16, 32, 32, 3, 1, 1, 1, kSmall},
       {3, 8, 32, 64, 3, 1, 1, 1, kHigh},
-      // Whose input is larger, or smaller.
+      // The input is larger or smaller than the result.
       {2, 14, 64, 64, 3, 0, 1, 1, kWide},
       {1, 18, 32, 32, 3, 2, 1, 1, kHigh},
       {1, 16, 32, 32, 5, 2, 1, 1, kSmall},
@@ -86,7 +87,7 @@ std::vector<ProductCase> getInputGradients() {
 INSTANTIATE_TEST_SUITE_P(InputGradients, WarpSpecializedConvolutions,
                          testing::ValuesIn(getInputGradients()));
 
-/// Of so many images in each sum.
+/// Returns gradients of weights with these numbers of images in each sum.
 std::vector<ProductCase> getWeightGradients() {
   const std::vector<std::pair<Convolution, int64_t>> convolutions = {
       {{4, 16, 64, 32, 3, 1, 1, 1, kSmall}, 2},
@@ -101,7 +102,8 @@ std::vector<ProductCase> getWeightGradients() {
       {{2, 16, 64, 64, 5, 2, 1, 1, kWide}, 1},
       {{2, 16, 64, 32, 3, 1, 1, 1, kGroups}, 2},
       {{2, 8, 64, 64, 3, 1, 3, 1, kWide, "f16"}, 2},
-      // Rows of all channels are neighbours, those of one tap not whole ones.
+      // With one tap, the rows of all channels are neighbours, though a tap's
+      // rows don't fill a tile.
       {{2, 16, 32, 32, 1, 0, 1, 1, kSmall}, 2}};
   std::vector<ProductCase> cases;
   for (const auto &[convolution, images] : convolutions)
@@ -112,17 +114,17 @@ std::vector<ProductCase> getWeightGradients() {
 INSTANTIATE_TEST_SUITE_P(WeightGradients, WarpSpecializedConvolutions,
                          testing::ValuesIn(getWeightGradients()));
 
-/// What threads have to copy.
+/// Returns convolutions whose operands the threads have to copy.
 std::vector<ProductCase> getRefused() {
   const std::vector<Convolution> convolutions = {
       // Tiles end within rows, or within images.
       {2, 14, 32, 32, 3, 1, 1, 1, kSmall},
       {4, 7, 32, 32, 3, 1, 1, 1, kSmall},
       {2, 24, 32, 32, 3, 1, 1, 1, kSmall},
-      // A tap's channels aren't whole steps; wide strides.
+      // A tap's channels don't fill whole steps; strides are wide.
       {2, 8, 48, 32, 3, 1, 1, 1, kSmall},
       {1, 8, 32, 32, 1, 0, 9, 1, kSmall},
-      // More than 256 elements from a box's first one to its last one.
+      // A box has more than 256 elements from its first one to its last one.
       {1, 64, 32, 32, 3, 1, 5, 1, kSmall}};
   std::vector<ProductCase> cases;
   for (const Convolution &convolution : convolutions)

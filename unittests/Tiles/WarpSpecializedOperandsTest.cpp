@@ -1,7 +1,7 @@
 //===- WarpSpecializedOperandsTest.cpp - Where boxes come from ------------===//
 //
 // Between an argument and a product there may be slices, pads, reshapes and
-// transposes: where what is left is a box, a warp of its own copies it.
+// transposes: if together they read a box, a producer warp copies it.
 //===----------------------------------------------------------------------===//
 
 #include "ProductText.h"
@@ -13,15 +13,15 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// Products whose left operand is made of an argument in some way.
+/// Tests products whose left operand is derived from an argument.
 class WarpSpecializedOperands : public testing::Test {
 protected:
   TextTensor addArgument(Numbers shape) {
     return text.addArgument(std::move(shape), "bf16");
   }
 
-  /// Multiplies it, a matrix or what some loops go through, with a matrix that
-  /// has 40 columns, and as many terms as it has along its last axis.
+  /// Multiplies the operand, a matrix or a tensor that `loops` index, by a
+  /// matrix of 40 columns, and as many terms as the operand's last axis has.
   void expectBits(const TextTensor &lhs, bool hasMaps) {
     expectBits(lhs, {"m, n, k", "m, k", "n, k", "m, n"}, hasMaps);
   }
@@ -44,7 +44,7 @@ protected:
   ProductText text;
 };
 
-/// Of loops like those of a convolution of single taps.
+/// Loops like those of a convolution of single taps.
 const ProductLoops kImages = {"n, y, k, x, m", "n, y, x, k", "m, k",
                               "n, y, x, m"};
 
@@ -87,7 +87,7 @@ TEST_F(WarpSpecializedOperands, AreSlicesTwice) {
   expectBits(text.slice(some, {1, 3, 8}, {1, 72, 64}, {72, 64}), true);
 }
 
-/// Zeros have to be where the slice ends, not where memory does.
+/// Zeros must begin where the slice ends, not where memory does.
 TEST_F(WarpSpecializedOperands, AreAPaddedSlice) {
   TextTensor all = text.widen(addArgument({3, 10, 10, 32}));
   TextTensor some = text.slice(all, {0, 2, 2, 0}, {3, 6, 6, 32});
@@ -179,7 +179,7 @@ TEST_F(WarpSpecializedOperands, AreImagesOfAnotherOrder) {
   expectBits(text.transpose(images, {1, 0, 2, 3}), kImages, true);
 }
 
-/// Padding goes the same way as its axis.
+/// The padding is transposed along with its axis.
 TEST_F(WarpSpecializedOperands, AreTransposedAndPadded) {
   TextTensor images = text.widen(addArgument({6, 2, 7, 32}));
   TextTensor turned = text.transpose(images, {1, 0, 2, 3});
@@ -218,7 +218,7 @@ TEST_F(WarpSpecializedOperands, AreASliceThatIsCollapsed) {
   expectBits(text.collapse(some, "[0, 1, 2], [3]", {192, 64}), true);
 }
 
-/// Rows of the matrix aren't equally far from each other.
+/// The rows of the matrix aren't equally far apart.
 TEST_F(WarpSpecializedOperands, ArePartsOfImagesThatAreCollapsed) {
   TextTensor images = text.widen(addArgument({3, 8, 10, 64}));
   TextTensor some = text.slice(images, {0, 0, 1, 0}, {3, 8, 8, 64});
@@ -237,7 +237,8 @@ TEST_F(WarpSpecializedOperands, ArePaddedAndCollapsed) {
   expectBits(text.collapse(padded, "[0, 1, 2], [3]", {192, 32}), false);
 }
 
-/// Tiles of parts of rows are boxes of the matrix, others would be several.
+/// Tiles of parts of rows are boxes of the matrix, others would take several
+/// boxes.
 TEST_F(WarpSpecializedOperands, AreExpandedIntoLongRows) {
   TextTensor matrix = text.widen(addArgument({256, 32}));
   expectBits(text.expand(matrix, "[0, 1, 2], [3]", {1, 2, 128, 32}), kImages,
@@ -263,7 +264,7 @@ TEST_F(WarpSpecializedOperands, AreComputed) {
   expectBits(text.makePositive(text.widen(addArgument({72, 64}))), false);
 }
 
-/// Of the right operand what holds of the left one.
+/// Tests the right operand in the ways of the left one.
 TEST_F(WarpSpecializedOperands, AreOnBothSides) {
   TextTensor lhs = text.widen(addArgument({64, 72}));
   TextTensor all = text.widen(addArgument({100, 56}));
@@ -280,7 +281,7 @@ TEST_F(WarpSpecializedOperands, AreComputedOnTheRight) {
   expectBitsOfWarps({"", multiply(lhs, rhs, loops, {72, 40}), false});
 }
 
-/// Both are the same argument.
+/// Both operands are the same argument.
 TEST_F(WarpSpecializedOperands, AreTheSame) {
   TextTensor both = text.widen(addArgument({72, 64}));
   ProductLoops loops = {"m, n, k", "m, k", "n, k", "m, n"};

@@ -1,8 +1,8 @@
 //===- WarpSpecializedTilesTest.cpp - Tiles with a producer warp ----------===//
 //
-// Where a warp of its own copies both operands box by box, warp groups make the
-// bits that warps make of a product on the same chip. Convolutions are tested
-// by WarpSpecializedConvolutionsTest.cpp.
+// Where a producer warp copies both operands box by box, warp groups compute
+// the bits that warps compute of a product on the same chip. Convolutions are
+// tested by WarpSpecializedConvolutionsTest.cpp.
 //===----------------------------------------------------------------------===//
 
 #include "ProductCases.h"
@@ -23,8 +23,9 @@ TEST_P(WarpSpecializedTiles, HaveTheBitsOfWarps) {
 // Matrices
 //===----------------------------------------------------------------------===//
 
-/// All tiles, where operands lie in each way, of so many steps' terms: rings of
-/// one to four buffers, and the last ones more than once around.
+/// Returns all tiles with both layouts of each operand, for several numbers of
+/// steps: ring buffers of one to four places, and some that go around more than
+/// once.
 std::vector<ProductCase> getTiles() {
   std::vector<ProductCase> cases;
   for (const TileShape &shape : kTileShapes)
@@ -49,7 +50,7 @@ std::vector<ProductCase> getTiles() {
 INSTANTIATE_TEST_SUITE_P(Bf16, WarpSpecializedTiles,
                          testing::ValuesIn(getTiles()));
 
-/// Groups of threads, which have a part of the terms each.
+/// Returns tiles whose groups of threads each have a part of the terms.
 std::vector<ProductCase> getGroups() {
   std::vector<ProductCase> cases;
   for (int64_t groups : {2, 4})
@@ -63,7 +64,8 @@ std::vector<ProductCase> getGroups() {
                                  !isTurned,
                                  "bf16",
                                  "bf16"};
-        // More threads than a block has.
+        // The groups and the producer would be more threads than a block may
+        // have.
         bool hasMaps = groups == 2;
         cases.push_back(product.makeCase(hasMaps));
         product.tile = {64, 32, 32, 4, 4, groups};
@@ -75,7 +77,7 @@ std::vector<ProductCase> getGroups() {
 INSTANTIATE_TEST_SUITE_P(Groups, WarpSpecializedTiles,
                          testing::ValuesIn(getGroups()));
 
-/// Other types, numbers of places, and numbers of terms.
+/// Returns products of other types, numbers of places, and numbers of terms.
 std::vector<ProductCase> getOthers() {
   const std::vector<MatrixProduct> products = {
       {64, 64, 16, {64, 64, 16, 4, 4, 1}, true, true, "bf16", "bf16"},
@@ -86,13 +88,13 @@ std::vector<ProductCase> getOthers() {
       {133, 70, 512, {64, 64, 16, 4, 4, 1}, false, false, "f32", "tf32"},
       {64, 40, 96, {64, 32, 32, 2, 4, 1}, false, false, "f32", "tf32"},
       {64, 16, 192, {64, 16, 32, 2, 2, 2}, false, false, "f32", "tf32"},
-      // Terms, or groups' ones, that end within a step.
+      // The terms, or those of a group, end within a step.
       {64, 64, 48, {64, 64, 32, 4, 4, 1}, false, false, "bf16", "bf16"},
       {72, 64, 104, {64, 64, 32, 4, 4, 1}, true, false, "bf16", "bf16"},
       {64, 64, 96, {64, 64, 32, 4, 4, 2}, true, true, "bf16", "bf16"},
-      // Many rounds of the ring.
+      // The ring buffer goes around many times.
       {64, 64, 2048, {64, 64, 16, 4, 4, 1}, false, true, "bf16", "bf16"},
-      // Batches, of places that aren't whole tiles.
+      // There are batches, with places that don't fill whole tiles.
       {64, 64, 64, {64, 64, 32, 4, 4, 1}, false, false, "bf16", "bf16", 3},
       {72, 40, 96, {64, 64, 32, 4, 4, 1}, true, false, "bf16", "bf16", 2},
       {40, 72, 128, {64, 32, 32, 4, 4, 2}, false, true, "f16", "f16", 4},
@@ -107,15 +109,15 @@ std::vector<ProductCase> getOthers() {
 INSTANTIATE_TEST_SUITE_P(Others, WarpSpecializedTiles,
                          testing::ValuesIn(getOthers()));
 
-/// What threads have to copy.
+/// Returns products whose operands the threads have to copy.
 std::vector<ProductCase> getRefused() {
   const std::vector<MatrixProduct> products = {
-      // Stored wider than it is multiplied.
+      // The stored type is wider than the multiplied one.
       {64, 64, 64, {64, 64, 32, 4, 4, 1}, false, true, "f32", "f16"},
-      // A side of one place.
+      // One side has a single place.
       {1, 64, 128, {64, 64, 32, 4, 4, 1}, false, false, "bf16", "bf16"},
       {64, 1, 128, {64, 64, 32, 4, 4, 1}, true, false, "bf16", "bf16"},
-      // Rows of places that aren't 16 bytes.
+      // Rows of places aren't multiples of 16 bytes.
       {68, 64, 64, {64, 64, 32, 4, 4, 1}, true, false, "bf16", "bf16"}};
   std::vector<ProductCase> cases;
   for (const MatrixProduct &product : products)
@@ -130,7 +132,8 @@ INSTANTIATE_TEST_SUITE_P(Refused, WarpSpecializedTiles,
 // Copies, and orders of threads
 //===----------------------------------------------------------------------===//
 
-/// Of operands that lie apart or that all copies share.
+/// Returns products of operands of each copy, or of operands that all copies
+/// share.
 std::vector<ProductCase> getCopies() {
   const MatrixProduct matrices = {72,   72,    384,    {64, 64, 32, 4, 4, 1},
                                   true, false, "bf16", "bf16"};

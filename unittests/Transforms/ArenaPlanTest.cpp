@@ -14,8 +14,9 @@ namespace {
 
 constexpr int64_t kPage = 4096;
 
-/// A step of a chain: each block's parameters are read forward, and read and
-/// written backward, with what forward has left.
+/// Makes a step through a chain of blocks: a block's parameters are read by its
+/// forward part, and read and written by its backward part, which also reads
+/// what its forward part has saved.
 std::vector<ArenaSegment> makeChain(ArrayRef<int64_t> pages, bool spillsSaved) {
   std::vector<ArenaSegment> segments;
   auto blocks = static_cast<int64_t>(pages.size());
@@ -40,8 +41,8 @@ std::vector<ArenaSegment> makeChain(ArrayRef<int64_t> pages, bool spillsSaved) {
   return segments;
 }
 
-/// Each use lies in one window of its segment, and windows that share bytes
-/// share no position.
+/// Checks that each use lies in exactly one window of its segment, and that
+/// windows that share bytes share no position.
 void check(ArrayRef<ArenaSegment> segments, const ArenaPlan &plan) {
   for (const ArenaSegment &segment : segments)
     for (const ArenaUse &use : segment.uses) {
@@ -81,8 +82,8 @@ int64_t countTransferred(const ArenaPlan &plan) {
 
 TEST(ArenaPlan, FetchesAPositionAheadWhereThatFits) {
   std::vector<ArenaSegment> segments = makeChain({4, 4, 4, 4}, false);
-  // Three blocks, one of them on its way out and one on its way in, and all
-  // that forward leaves.
+  // There is room for three blocks, one of which is being written out and one
+  // read in, and for everything that the forward parts save.
   ArenaPlan plan = planArena(segments, 18 * kPage);
   check(segments, plan);
   EXPECT_LE(plan.bytes, 18 * kPage);
@@ -102,7 +103,8 @@ TEST(ArenaPlan, TellsTheLeastWhereNothingFits) {
   std::vector<ArenaSegment> segments = makeChain({4, 4, 4, 4}, false);
   ArenaPlan plan = planArena(segments, kPage);
   check(segments, plan);
-  // The last block's parameters and what all blocks have saved by then.
+  // These are the last block's parameters and what all blocks have saved by
+  // then.
   EXPECT_EQ(plan.bytes, 8 * kPage);
 }
 
@@ -135,16 +137,16 @@ TEST(ArenaPlan, KeepsAllWhereAllFits) {
   ArenaPlan plan = planArena(segments, 1000 * kPage);
   check(segments, plan);
   EXPECT_EQ(plan.windows.size(), 8u);
-  // Parameters come in once and go out once; what forward leaves stays.
+  // Parameters come in once and go out once; saved values stay.
   EXPECT_EQ(countTransferred(plan), 2 * 16 * kPage);
 }
 
-/// Where there is room, nothing is written to a place from which something else
-/// is still on its way to the store: else tasks would wait for that.
+/// Where there is room, nothing is placed where something else is still being
+/// written to the store: tasks would have to wait for that.
 TEST(ArenaPlan, GivesEvictionsTimeBehindWhatWasJoined) {
   std::vector<ArenaSegment> segments;
   constexpr int64_t kBlocks = 8;
-  // Each block's result is read by the next block, and by both backwards.
+  // Each block's result is read by the next block, and by its backward part.
   for (int64_t block = 0; block < kBlocks; ++block)
     segments.push_back({block,
                         kPage,

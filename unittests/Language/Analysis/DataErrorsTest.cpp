@@ -1,4 +1,4 @@
-//===- DataErrorsTest.cpp - What is wrong with a data block ---------------===//
+//===- DataErrorsTest.cpp - Errors in data blocks -------------------------===//
 
 #include "TestJobs.h"
 

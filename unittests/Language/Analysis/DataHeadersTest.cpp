@@ -15,7 +15,7 @@ class DataHeaders : public testing::Test {
 protected:
   void SetUp() override {
     ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("hfta-data", directory));
-    // Three samples of 2 x 3 bytes; three labels.
+    // Three samples of 2 x 3 bytes, and three labels.
     write("x.idx", llvm::StringRef("\0\0\x08\x03\0\0\0\x03\0\0\0\x02\0\0\0\x03"
                                    "abcdefghijklmnopqr",
                                    34));
@@ -45,7 +45,7 @@ protected:
     return hfta_test::compile(text, {}, options);
   }
 
-  /// Messages without the folder's name.
+  /// Returns the messages, without the folder's name.
   std::string getErrors(llvm::StringRef type, llvm::StringRef file) {
     std::string messages = compile(type, file).messages;
     std::string prefix = directory.str().str() + "/";

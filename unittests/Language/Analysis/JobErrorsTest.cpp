@@ -1,4 +1,4 @@
-//===- JobErrorsTest.cpp - What is wrong with a train block ---------------===//
+//===- JobErrorsTest.cpp - Errors in train blocks -------------------------===//
 
 #include "TestJobs.h"
 

@@ -9,7 +9,7 @@ using namespace mlir::hfta;
 using hfta_test::getErrors;
 using Values = std::vector<double>;
 
-/// The job with a preconditioner of these arguments and an optimizer.
+/// Returns the job with an optimizer and a preconditioner of these arguments.
 static Job compileJob(const std::string &arguments,
                       const std::string &optimizer = "sgd") {
   hfta_test::CompiledJob compiled = hfta_test::compile(hfta_test::replaceIn(
@@ -108,7 +108,7 @@ TEST(Preconditioner, DampingHasItsOwnSchedule) {
 // Errors
 //===----------------------------------------------------------------------===//
 
-/// What a clause of these arguments prints.
+/// Returns the messages that a clause with these arguments causes.
 static std::string getErrorsOf(const std::string &arguments) {
   return getErrors("batch = 8",
                    "batch = 8\n  precondition kfac(" + arguments + ")");

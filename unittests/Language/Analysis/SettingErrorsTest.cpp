@@ -1,4 +1,4 @@
-//===- SettingErrorsTest.cpp - What is wrong with a train block -----------===//
+//===- SettingErrorsTest.cpp - Errors in settings of train blocks ---------===//
 
 #include "TestJobs.h"
 
@@ -282,7 +282,8 @@ train job {
 )");
 }
 
-/// What train blocks share is wrong once; of their own all is told.
+/// Errors in clauses that train blocks share are reported once, errors in a
+/// block's own clauses each time.
 TEST(JobErrors, SeveralTrainBlocks) {
   std::string other = kTrainBlock;
   other.replace(other.find("job"), 3, "other");

@@ -40,7 +40,7 @@ TEST_F(SweepTest, NoLists) {
 }
 
 TEST_F(SweepTest, LastListVariesFastest) {
-  // Positions count, not the order of calls.
+  // Lists are ordered by their positions, not by the order of the calls.
   add("b", {10, 20}, 2);
   add("a", {1, 2, 3}, 1);
   sweep.addValue("c", Number::of(7.0));
@@ -88,7 +88,7 @@ TEST_F(SweepTest, TooManyCopies) {
 // Copies of whole jobs
 //===----------------------------------------------------------------------===//
 
-/// The job in which `optimizer sgd(lr = 0.1)` is replaced.
+/// Returns the job with `clauses` in place of `optimizer sgd(lr = 0.1)`.
 static Job compileJob(llvm::StringRef clauses) {
   hfta_test::CompiledJob compiled = hfta_test::compile(
       hfta_test::replaceIn("optimizer sgd(lr = 0.1)", clauses));

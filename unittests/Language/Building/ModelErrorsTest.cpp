@@ -1,4 +1,4 @@
-//===- ModelErrorsTest.cpp - What is wrong with a model -------------------===//
+//===- ModelErrorsTest.cpp - Errors in models -----------------------------===//
 
 #include "TestJobs.h"
 

@@ -1,4 +1,4 @@
-//===- ValueErrorsTest.cpp - What is wrong with a model -------------------===//
+//===- ValueErrorsTest.cpp - Errors in values of models -------------------===//
 
 #include "TestJobs.h"
 

@@ -10,7 +10,7 @@
 using namespace mlir::hfta;
 
 namespace {
-/// The tree points into the SourceMgr's buffers.
+/// A parsed file; its tree points into the SourceMgr's buffers.
 struct Parsed {
   llvm::SourceMgr sources;
   ast::JobFile file;
@@ -33,7 +33,7 @@ static std::unique_ptr<Parsed> parse(llvm::StringRef text,
   return result;
 }
 
-/// An expression as text, fully parenthesized.
+/// Returns an expression as text, fully parenthesized.
 static std::string print(const ast::Expression &e) {
   if (auto *number = llvm::dyn_cast<ast::NumberExpression>(&e))
     return number->integer ? std::to_string(*number->integer)
@@ -62,7 +62,7 @@ static std::string print(const ast::Expression &e) {
   return call.callee.name + "(" + text + ")";
 }
 
-/// The clause `seed EXPRESSION`, printed.
+/// Returns the expression of a parsed clause `seed EXPRESSION` as text.
 static std::string printParsed(llvm::StringRef expression) {
   auto parsed = parse(("train t {\n  seed " + expression + "\n}\n").str());
   EXPECT_EQ(parsed->messages, "");
@@ -238,7 +238,7 @@ TEST(JobOptions, JobFromFlags) {
   EXPECT_EQ(print(*dim.arguments[1].value), "3");
 }
 
-/// Inputs of ONNX models are called anything.
+/// Inputs of ONNX models may have any name.
 TEST(JobOptions, FieldsOfAnyName) {
   JobOptions options;
   options.flags = {

@@ -1,4 +1,4 @@
-//===- SyntaxErrorsTest.cpp - What the parser reports ---------------------===//
+//===- SyntaxErrorsTest.cpp - Errors that the parser reports --------------===//
 
 #include "TestJobs.h"
 
