@@ -15,7 +15,7 @@ import lit.formats
 config.name = "Hfta"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test", ".hfta"]
-# Inputs/ holds files that tests read.
+# Inputs/ has files that tests read.
 config.excludes = ["Inputs", "models", "reference"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = config.hfta_obj_root
@@ -24,7 +24,7 @@ roundtrip = lit_config.params.get("roundtrip") == "1"
 if roundtrip:
     config.suffixes = [".mlir"]
     config.test_exec_root = os.path.join(config.hfta_obj_root, "roundtrip")
-    # Tests that ask for it themselves get it once.
+    # Tests that ask for a round trip themselves get one.
     config.substitutions.append((r" --?verify-roundtrip\b", ""))
 
 for kind in ("slow", "long"):
@@ -84,7 +84,7 @@ if (shutil.which("unshare")
 
 
 def add_tool(name, folder, options=""):
-    """`name` where a command begins, or after a pipe or `not`."""
+    """Substitutes `name` where a command begins, or after a pipe or `not`."""
     path = os.path.join(folder, name)
     config.substitutions.append(
         (r"(?<![-./\w%])" + name + r"(?![-./\w])", path + options)
@@ -112,13 +112,14 @@ config.substitutions.append(("%python", config.python))
 sanitizers = " -fsanitize=address,undefined" if config.sanitize else ""
 config.substitutions.append(("%cc", config.host_cc + sanitizers))
 
-# The compiler checks of all that it compiles here that sums keep their order.
+# The compiler verifies, in everything that it compiles here, that sums keep their order.
 config.environment["HFTA_VERIFY_SUMS"] = "1"
 config.environment["FILECHECK_OPTS"] = "-enable-var-scope"
 for name in ("HOME", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 if config.sanitize:
-    # LLVM's libraries are built without: their allocators would be mistrusted.
+    # LLVM's libraries aren't instrumented, so the sanitizer would misjudge their
+    # allocators.
     config.environment.setdefault(
         "ASAN_OPTIONS", "detect_leaks=0:allow_user_poisoning=0")

@@ -2,9 +2,9 @@
 
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
 
-// What the module holds already is kept. A shared kernel runs once, the other
-// one for both copies: 4 + 2 * 4 flops. A parameter is read once, an activation
-// written once and read twice. Of a table what lookups read is counted alone.
+// Entries that the module holds already are kept. A shared kernel runs once, the other
+// one for both copies: 4 + 2 * 4 flops. A parameter is read once, an activation is
+// written once and read twice. Only the rows of a table that lookups read are counted.
 // CHECK: hfta.plan_json =
 // CHECK-SAME: \22layers\22:[]
 // CHECK-SAME: \22tasks\22:[{\22activation_bytes\22:48,\22bytes_read\22:72,\22bytes_written\22:64,\22flops\22:12,\22kernels\22:3,\22name\22:\22infer\22,\22parameter_bytes\22:24}]

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Every op that adds up terms, of ONNX and of the language, forward and in its
-gradient: computed in f32 with f64 accumulation it is nearer to f64 than computed in
-f32 alone. Needs only Python's standard library.
+"""Tests every op that adds up terms, of ONNX and of the language, forward and in its
+gradient: computed in f32 with f64 accumulation, its results are nearer to f64 than
+computed in f32 alone. Needs only Python's standard library.
 
-Of each case one step is trained by hftac in f64, in f32, and in f32 with `accumulate =
-f64`, from equal parameters. Compared are the output (of `run`, before the step), what
-the step adds to each parameter, running statistics, and the loss. `sums` of a case
-names those of them that the op's own sums decide: each must be nearer. None may be
-farther by more than rounding to f32."""
+For each case, hftac trains one step in f64, in f32, and in f32 with `accumulate = f64`,
+from equal parameters. Compared are the output (of `run`, before the step), the changes of
+each parameter, running statistics, and the loss. `sums` of a case names those of them
+that the op's own sums decide: each must be nearer. None may be farther by more than
+rounding to f32."""
 
 import json
 import sys
@@ -84,7 +84,7 @@ class Case:
                       self.y)
 
     def measure(self, work, precision):
-        """What the job computes: name to numbers."""
+        """Returns the results of the job: name to numbers."""
         binary = work.compile(f"{self.name}-{precision}",
                               self.make_job(work, PRECISIONS[precision]))
         log, folder = binary.with_suffix(".jsonl"), binary.with_suffix(".run")

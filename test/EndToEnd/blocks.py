@@ -47,7 +47,7 @@ def main():
         binary = work.compile(name, job, f"--cuts={cuts}", *flags)
         info = json.loads(run(binary, "info", "--json", "--threads", 1))
         expect_equal(info["blocks"], blocks, f"blocks after --cuts={cuts}")
-        # Cuts don't keep copies from going through a step in turn.
+        # Cuts don't prevent copies from taking turns through a step.
         if not flags:
             expect_equal(info["memory"]["copies_at_once"], 1,
                          f"copies at once after --cuts={cuts}")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Within a budget of memory a job of several workers trains to the bytes and the log that
-it has without one, on any number of ranks: replicas that share micro-batches, groups of
-micro-batches on one worker; stages, and their replicas; with clipping, dropout, running statistics, tied weights, copies
-that differ in part; where copies take turns, the last of fewer, and where the divisor of the
-losses keeps them together. Each worker keeps to the budget. Needs only Python's standard
-library and mpirun."""
+"""Within a budget of memory, a job of several workers trains to the bytes and the log
+that it has without one, on any number of ranks: replicas that share micro-batches, groups
+of micro-batches on one worker, stages and their replicas; with clipping, dropout, running
+statistics, tied weights, and copies that differ in part; where copies take turns, the
+last of which has fewer copies, and where the divisor of the losses keeps them together.
+Each worker keeps to the budget. Needs only Python's standard library and mpirun."""
 
 import json
 
@@ -34,7 +34,8 @@ train sweep {{
   steps     {STEPS}
   seed      3
 """
-# By name, after its network: clauses, flags of hftac, the numbers of ranks.
+# The jobs, whose names begin with their networks': clauses, flags of hftac, the numbers
+# of ranks.
 JOBS = {
     "mlp-groups": ("micro_batches 4, groups = 3\n  clip_norm 0.5", (), (1,)),
     "mlp-replicas": ("micro_batches 4\n  pipeline replicas = [2]", (), (1, 2)),
@@ -86,7 +87,7 @@ class Check:
 
     def check_memory(self, binary, name, device):
         info = json.loads(run(binary, "info", "--json"))
-        # Of several stages a rank has as much for each of its workers.
+        # A rank with several stages has this much memory for each of its workers.
         plans = ([stage["memory"] for stage in info["stages"]]
                  if len(info["stages"]) > 1 else
                  [info["memory"]["array"], *info["memory"].get("ranks", [])])

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Within a budget of memory a sweep trains to the bytes and the log that it has without
-one: with the least memory that there is a plan for, with more, and with nothing in a file;
-with dropout, running statistics, skip connections, tied and frozen weights, K-FAC, copies
-that differ in part or are compiled alone; on any number of threads. Programs keep to the
-budget. Needs only Python's standard library."""
+"""Within a budget of memory, a sweep trains to the bytes and the log that it has without
+one: with the least memory for which there is a plan, with more, and without spilling;
+with dropout, running statistics, skip connections, tied and frozen weights, K-FAC, and
+copies that differ in part or are compiled alone; on any number of threads. Programs keep
+to the budget. Needs only Python's standard library."""
 
 import json
 import re
@@ -36,7 +36,7 @@ JOBS = {
 
 
 def find_least(work, name, text, flags, clause):
-    """The budget that the refusal of a much too small one tells."""
+    """Returns the budget that hftac names when it refuses a much too small one."""
     job = work.write_job(name, text)
     refusal = run(work.hftac, job, "-o", work.folder / name, *flags,
                   f"--memory=device = 1KiB, threads = 3{clause}", code=3)

@@ -20,9 +20,9 @@ INCLUDES = [TEST.parent / "runtime" / name for name in ("include", "src")]
 SOURCES = [TEST / "Inputs" / name
            for name in ("Ranks.c", "RanksFaults.c", "RanksWorkers.c")]
 
-# Checks that fill the machine; the others wait for most of their time.
+# Checks that use the whole machine; the others spend most of their time waiting.
 BUSY = ("posts", "collectives", "large", "workers")
-# Ranks that are lost are found this much after the timeout, and ended.
+# The seconds after the timeout within which lost ranks are found, and ended.
 GRACE = 5 + 5
 
 
@@ -39,7 +39,7 @@ def fail(what, output):
 
 
 def expect_errors(output, expected, most=1):
-    """Lines of ranks that tell an error, all alike."""
+    """Expects lines in which ranks report an error, all of them alike."""
     errors = re.findall(r"^ranks: .*$", output, re.M)
     if not 0 < len(errors) <= most or not all(re.search(expected, error) for error in errors):
         fail(f"expected 1 to {most} of '{expected}'", output)
@@ -56,12 +56,12 @@ def check_collectives(program):
 
 
 def check_large(program):
-    """In pieces, of which the last is a few bytes."""
+    """Sends a message in pieces, the last of which has a few bytes."""
     run_ranks(2, program, "large", 2 * 2**26 + 5)
 
 
 def check_workers(program):
-    """One, two and three of a rank, in stages of one, two … of them."""
+    """Runs one, two and three workers on a rank, in stages of one, two … workers."""
     for ranks, workers in ((1, 3), (2, 3), (2, 6), (3, 3), (3, 7)):
         run_ranks(ranks, program, "workers", workers)
 
@@ -76,8 +76,8 @@ def check_gives_up(program):
 
 
 def check_lost(program):
-    """A stopped rank is named to the worker that waits for it, and to those that wait
-    for this one."""
+    """The error that reports a stopped rank names it to the worker that waits for it, and
+    to those that wait for this worker."""
     timeout = 2
     output = run_ranks(2, program, "lost", timeout, code=5)
     expect_errors(output, "rank 0: error: rank 1 has not answered for 2 s, in a letter "
@@ -92,8 +92,8 @@ def check_kill(program):
 
 
 def check_stop(program):
-    """A stopped rank, and one that stands still, are named by those that wait for
-    them, not those that wait for these."""
+    """A stopped rank, and one that makes no progress, are named by the ranks that wait
+    for them, but not by those that wait for these ranks."""
     timeout = 2
     for stops, reason in ((1, "has not answered"), (0, "has made no progress")):
         begin = time.monotonic()
@@ -116,16 +116,17 @@ def check_end(program):
 
 
 def check_waits(program):
-    """For a rank that has ended, or in a circle."""
+    """Ranks wait for a rank that has ended, or for each other in a circle."""
     expect_errors(run_ranks(2, program, "ended", 1, code=5),
                   "rank 1: error: rank 0 has ended and sent nothing for 1 s, in a letter")
-    # Long enough for heartbeats on a busy machine, without which it is another error.
+    # The timeout leaves time for heartbeats on a busy machine; without them the error
+    # differs.
     expect_errors(run_ranks(3, program, "deadlock", 4, code=5),
                   "rank [0-2]: error: rank [0-2] has made no progress for 4 s, in a letter")
 
 
 def check_start(program):
-    """Not all ranks open a communicator, or another launcher's are expected."""
+    """Not all ranks open a communicator, or the environment is another launcher's."""
     expect_errors(run_ranks(2, program, "absent", 1, code=5), "error: MPI has not started")
     output = run_ranks(2, "env", "OMPI_COMM_WORLD_SIZE=3", program, "launched", code=3)
     expect_errors(output, "has started 3 ranks, but the MPI library sees 2", 2)

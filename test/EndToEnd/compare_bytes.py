@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Compares folders such as scripts/compare-bytes records, which differ in what it
-must see or must let pass. Needs only Python's standard library."""
+"""Compares folders like those that scripts/compare-bytes records, with
+differences that it must find or must accept. Needs only Python's standard
+library."""
 
 import argparse
 import json

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Programs for a GPU, run by the emulated driver. They train to the weights of the CPU's
-programs, within rounding, and to the same bytes whether the copies are fused or not, how
-many there are, on whichever chip (those of tensor cores excepted), in whichever order
-streams, blocks and threads run, and going on from a checkpoint. What is missing is told by name, and each call of the driver
-may fail: one message, the code, nothing half-written. Needs only Python's standard
-library."""
+"""Programs for a GPU are run by the emulated driver. They train to the weights of the
+CPU's programs, within rounding, and to the same bytes whether the copies are fused or
+not, however many there are, on any chip (except for those with tensor cores), in
+whichever order streams, blocks and threads run, and when they resume from a checkpoint.
+Missing files are reported by name, and each call of the driver may fail: one message, the
+exit code, and no partly written files. Needs only Python's standard library."""
 
 import ctypes
 import os
@@ -12,7 +12,8 @@ import os
 from cuda_work import NEAR, RATES, STEPS, CudaWork, make_job
 from harness import COPIES, checkpoint, copy_file, expect_equal, read_safetensors, run
 
-# Of a library: a checkpoint comes in and goes out; the host can't address a tensor.
+# The library's host program loads and saves a checkpoint; the host can't address a
+# tensor.
 EMBEDDED = """
 #include "net.h"
 #include <stdio.h>
@@ -43,7 +44,8 @@ class Check(CudaWork):
         super().__init__(__doc__, more=["--cc"])
 
     def check_factors(self):
-        """On tensor cores: the same bytes whatever runs when, and near the CPU's."""
+        """Checks tensor cores: the same bytes in any order of execution, near the
+        CPU's."""
         for job, precision in (("cnn", "tf32"), ("mlp", "bf16"), ("cnn", "f16"),
                                ("cnn", "bf16")):
             gpu, expected = self.check_numbers(job, precision)
@@ -60,7 +62,7 @@ class Check(CudaWork):
         expect_equal(read_safetensors(copy_file(own, 0)),
                      read_safetensors(copy_file(checkpoint(expected, STEPS), 1)),
                      f"{what}, copy 1 alone")
-        # Another chip adds up otherwise.
+        # Another chip adds up in another order.
         hopper = self.train(gpu, "factors-sm_90", device="sm_90")
         self.expect_near(hopper, expected, f"{what} on sm_90", NEAR[precision])
 
@@ -93,7 +95,8 @@ class Check(CudaWork):
         return gpu
 
     def check_commands(self, gpu, folder):
-        """What needs no GPU has none; the rest computes what training did."""
+        """Commands that need no GPU run without one; the others give the results of
+        training."""
         bare = {**os.environ, "LD_LIBRARY_PATH": str(self.folder)}
         expect_equal("copies 3" in run(gpu, "info", env=bare), True, "info")
         run(gpu, "info", "--json", env=bare)
@@ -102,7 +105,7 @@ class Check(CudaWork):
         text = run(gpu, "bench", "--steps", 2, "--phases", env=self.environment())
         expect_equal("forward" in text, True, text)
         expect_equal("cuda:K" in run(gpu, "train", "--help", env=bare), True, "--help")
-        # A training changes its device where a checkpoint is.
+        # A training may change its device at a checkpoint.
         cpu, moved = self.folder / "mlp-f32-cpu", self.folder / "moved"
         run(cpu, "train", "--data", self.folder, "--checkpoint", moved, "--no-progress",
             "--steps", 2)
@@ -127,7 +130,7 @@ class Check(CudaWork):
         run(*self.work.options.cc.split(), self.folder / "main.c",
             self.folder / "libnet.a", "-lm", "-lpthread", "-ldl", "-o", program)
         run(program, folder, self.folder / "saved", env=self.environment())
-        # Who saved it is noted beside the tensors.
+        # The file notes who saved it besides the tensors.
         for copy in range(COPIES):
             saved, loaded = (read_safetensors(copy_file(checkpoint(of, STEPS), copy))
                              for of in (self.folder / "saved", folder))

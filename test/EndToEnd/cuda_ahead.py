@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A GPU is given a step while it is at the one before. Checkpoints and lines of the log
-have the bytes of a training that waits for each step, in whichever order the GPU works,
-however often something is logged, evaluated or saved, traced or not, and going on from
-a checkpoint. A call of the driver that fails leaves one message, whole checkpoints and
-no line too many. Needs only Python's standard library."""
+"""A GPU is given a step while it computes the one before. Checkpoints and lines of the
+log have the bytes of a training that waits for each step, in whichever order the GPU
+works, however often something is logged, evaluated or saved, traced or not, and when it
+resumes from a checkpoint. A failing call of the driver leaves one message, whole
+checkpoints and no extra line. Needs only Python's standard library."""
 
 import re
 import shutil
@@ -15,7 +15,7 @@ from harness import (COPIES, checkpoint, expect_equal, expect_same_checkpoint, f
 
 RATES = ["1e-3", "3e-3", "1e-2"]
 STEPS, EVERY, SEEDS = 48, 12, range(1, 6)
-# One micro-batch, whose place in memory the next but one gets, and running statistics.
+# One micro-batch, whose memory the micro-batch after next uses, and running statistics.
 JOBS["norm"] = ("""
 model net(image: f32[batch, 1, 8, 8]) {
   first = relu(batch_norm(conv(image, 2, 3, stride = 4, bias = false)))
@@ -23,7 +23,7 @@ model net(image: f32[batch, 1, 8, 8]) {
 }
 """, "sgd(lr = {}, momentum = 0.9)", "  schedule cosine(warmup = 3)")
 DATA["norm"] = DATA["mlp"]
-# The program waits for a step so where it is given the next one before.
+# The call with which the program waits for a step if it was given the next one already.
 WAIT = "cuEventSynchronize"
 
 
@@ -44,7 +44,7 @@ class Ahead(CudaWork):
                           *flags, **more)
 
     def read_events(self, folder, log_every=1):
-        """Those that a log of each `log_every` steps has."""
+        """Returns the events that a log of every `log_every` steps has."""
         return [event for event in read_log(folder.with_suffix(".jsonl"))
                 if event["event"] != "step" or
                 event["step"] in (1, STEPS) or event["step"] % log_every == 0]
@@ -57,7 +57,7 @@ class Ahead(CudaWork):
                      f"log of {what}")
 
     def check(self, name, job, *flags):
-        """Against a training that writes something after each step."""
+        """Compares with a training that logs and saves after each step."""
         binary = self.compile_evaluated(name, job, *flags)
         plain = self.train_log(binary, f"{name}-plain", log_every=1, every=1,
                                fail=f"{WAIT}:1")
@@ -110,7 +110,8 @@ class Ahead(CudaWork):
         return len(saved)
 
     def check_failures(self, binary, plain):
-        """In the midst of it: of some there is a checkpoint."""
+        """Calls fail in the middle of the training; some trainings have saved a
+        checkpoint."""
         saved = sum(self.expect_failure(binary, plain, call, number)
                     for call, numbers in ((WAIT, (1, 2, 7, 20)),
                                           ("cuEventRecord", (40, 41, 100, 101)),
@@ -134,7 +135,7 @@ def main():
     check.check_resumed(binary, plain)
     check.check_unlocked(binary, plain)
     check.check_failures(binary, plain)
-    # A training whose steps are given ahead waits so.
+    # A training whose steps are given ahead waits by this call.
     check.train(binary, "waits", "--steps", STEPS, code=70, fail=f"{WAIT}:1")
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Whether all kernels of the test networks assemble for a chip, in all precisions, as
+"""Checks that all kernels of the test networks assemble for a chip, in all precisions, as
 code that keeps its promises: no approximations, flushed denormals, contraction or atomic
-additions of floats, and registers for all that a thread computes with. Needs Python's
-standard library and ptxas."""
+additions of floats, and registers for all values of a thread. Needs Python's standard
+library and ptxas."""
 
 import argparse
 import os
@@ -16,27 +16,27 @@ from network_run import NetworkFolder, networks
 NETWORKS = ("resnet18", "mobilenetv3_large", "pointnet_cls", "transformer_lm",
             "bert_medium", "dcgan_d", "dcgan_g")
 PRECISIONS = ("f32", "f64", "tf32", "bf16")
-# `mul.f32` and the like, whose rounding isn't said, ptxas may contract.
+# ptxas may contract `mul.f32` and the like, which don't state their rounding.
 FORBIDDEN = re.compile(r"\.ftz|\.approx|\b(?:add|sub|mul|mad|fma|div|sqrt|rcp)\.f(?:32|64)"
                        r"|\b(?:atom|red)\.\S*f(?:16|32|64)|\bcall\b[^;]*\(__nv")
-# For ResNet's first convolution in tf32, in training on an A100 and in evaluation on an
-# H100, ptxas keeps 4 or 8 bytes of a thread in memory, so that two blocks run at once.
+# ptxas spills 4 or 8 bytes of each thread of ResNet's first convolution in tf32, in
+# training on an A100 and in evaluation on an H100, so that two blocks run at once.
 MOST_SPILLING = 1
 
 
-# What all threads of a warp group have to come to together, once for each other. Where a
-# warp copies for them (the last one) they wait for the last products once more.
+# The instructions that all threads of a warp group execute together, equally often. A
+# kernel with a producer warp waits for the last products once more.
 TOGETHER = ("wgmma.fence.", "wgmma.commit_group.", "wgmma.wait_group.")
 COPIES = "cp.async.bulk.tensor."
 
 
 def find_ptxas():
-    """As hftac looks for it."""
+    """Finds ptxas as hftac does."""
     own = pathlib.Path(os.environ.get("CUDA_PATH", ""), "bin", "ptxas")
     return str(own) if "CUDA_PATH" in os.environ and own.exists() else shutil.which("ptxas")
 
 
-# What ptxas says where it has to wait for each product of warp groups.
+# The message of ptxas if it has to wait for each product of warp groups.
 SERIALIZED = "wgmma.mma_async instructions are serialized"
 
 
@@ -53,7 +53,7 @@ def emit(hftac, folder, precision, chip):
 
 
 def assemble(ptxas, text, chip):
-    """The kernels that ran out of registers."""
+    """Returns the kernels with register spills."""
     said = run(ptxas, "-v", f"-arch={chip}", text, "-o", text.with_suffix(".cubin"))
     if SERIALIZED in said:
         fail(f"{text}: {said[said.index(SERIALIZED) - 100:][:300]}")
@@ -81,8 +81,8 @@ class Chip:
 
     @staticmethod
     def count_group_kernels(text):
-        """Those with products of warp groups, and those of them with a warp that
-        copies."""
+        """Returns the number of kernels with products of warp groups, and of those with a
+        producer warp."""
         kernels = [kernel for kernel in text.read_text().split(".entry ")
                    if "wgmma.mma_async" in kernel]
         for kernel in kernels:
@@ -93,7 +93,7 @@ class Chip:
         return len(kernels), sum(COPIES in kernel for kernel in kernels)
 
     def check(self, folder, precision):
-        """The kernels that ran out of registers."""
+        """Returns the kernels with register spills."""
         texts = [(self.name, self.emit(folder, precision, self.name))]
         if self.special:
             texts.append((self.special, self.emit(folder, precision, self.special)))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Whether the emulated GPU finds what is wrong in a program: with each of the faults that
-it can plant (emulation/Faults.h), training fails, or writes other bytes than without, in
-one of the orders that ten seeds draw. Needs only Python's standard library."""
+"""Checks that the emulated GPU finds errors in a program: with each of the faults that it
+can plant (emulation/Faults.h), training fails, or writes other bytes than without the
+fault, in one of the orders that ten seeds draw. Needs only Python's standard library."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ import subprocess
 from cuda_work import DATA, JOBS, STEPS, CudaWork
 from harness import COPIES, checkpoint, copy_file, expect_equal, fail
 
-# Sums of so many terms that tensor cores take several steps for them.
+# Its sums have so many terms that tensor cores take several steps for them.
 JOBS["wide"] = ("""
 model net(image: f32[batch, 1, 8, 8]) {
   hidden = relu(linear(flatten(image), 256))
@@ -18,9 +18,10 @@ model net(image: f32[batch, 1, 8, 8]) {
 }
 """, "sgd(lr = {}, momentum = 0.9)", "")
 DATA["wide"] = DATA["mlp"]
-# Of each fault the job that has what it strikes, which of these are tried, and whether
-# each has to be found. A program has waits that others imply, clears what it writes later
-# anyway, and waits again before it reads: of those some one has to be.
+# For each fault: a job with the operations that it affects, the ones that are tried, and
+# whether each of these has to be found. Some waits of a program are implied by others,
+# some memory is cleared although it is written later anyway, and some waits come again
+# before a read: of those, at least one has to be found.
 FAULTS = {
     "barrier": ("cnn", (1, 2, 3), True),
     "edge": ("mlp", (5, 8, 13), True),
@@ -31,7 +32,7 @@ FAULTS = {
     "host": ("mlp", range(1, 33), False),
     "async": ("wide", (1, 2, 3), True),
 }
-# What tensor cores multiply is copied without waiting.
+# The operands of tensor cores are copied asynchronously.
 PROGRAMS = {"cnn": ("cnn", ()), "mlp": ("mlp", ()),
             "wide": ("wide", ("--precision=bf16",))}
 SEEDS = range(1, 11)
@@ -50,7 +51,7 @@ class Faults(CudaWork):
         return [copy_file(step, copy).read_bytes() for copy in range(COPIES)]
 
     def is_found(self, job, fault, seed):
-        """Whether a run fails, or leaves something else."""
+        """Whether a run fails, or leaves other bytes."""
         folder = self.folder / "faulty"
         shutil.rmtree(folder, ignore_errors=True)
         result = subprocess.run(
@@ -63,7 +64,7 @@ class Faults(CudaWork):
         return self.read(folder) != self.expected[job]
 
     def find(self, job, fault):
-        """The first seed that finds it."""
+        """Returns the first seed that finds the fault."""
         found = next((seed for seed in SEEDS if self.is_found(job, fault, seed)), None)
         print(f"{fault} of {job}: " + (f"found by seed {found}" if found else "not found"))
         return found is not None

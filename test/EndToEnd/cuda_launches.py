@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""How many kernels a step of the networks' copies launches on a GPU, where each costs
-time whatever it computes, and how many bytes they move beside those of the CPU's, which
-come out of caches there. Needs only Python's standard library."""
+"""Counts the kernels that a step of the networks' copies launches on a GPU, where each
+launch costs time, and the bytes that they move compared with the CPU's kernels, which
+find them in caches. Needs only Python's standard library."""
 
 import argparse
 import pathlib
@@ -10,7 +10,8 @@ import re
 from harness import fail, run
 from network_run import NetworkFolder, networks
 
-# Launches of a step, and bytes of a forward and backward beside the CPU's, at most.
+# The most launches of a step, and the most bytes of a forward and backward relative to
+# the CPU's.
 MOST = {"resnet18": (195, 0.65), "pointnet_cls": (110, 0.45),
         "mobilenetv3_large": (490, 0.63), "transformer_lm": (100, 0.7),
         "bert_medium": (130, 0.76)}
@@ -18,8 +19,8 @@ STEP = {"forward", "backward", "statistics", "update"}
 
 
 def measure(hftac, name, folder, job, target):
-    """Launches and bytes by --plan, whose rows have a task's kernels, flops, bytes read
-    and bytes written behind its name."""
+    """Returns launches and bytes by --plan, whose rows have a task's name, then its
+    kernels, flops, bytes read and bytes written."""
     text = run(hftac, job, "--data", folder.work, f"--target={target}", "--plan")
     rows = re.findall(r"^  (\w+)(?:\.\d+)? +(\d+) +\d+ +(\d+) +(\d+)(?: +\d+){2}", text,
                       re.MULTILINE)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A GPU that has no room for all copies: these take turns, as few as there may be, and
-train to the same bytes and lines of the log as all at once, however many there are at a
-time, in whichever order the GPU works, fused or not, going on from each other's
-checkpoints, with copies that stop before the others. Evaluations, the other commands and
-traces work so, too. Where not even one copy fits, or copies need each other, one message
-says so, and calls of the driver that fail leave one message and nothing half-written.
-Needs only Python's standard library."""
+"""A GPU lacks memory for all copies: these take as few turns as possible, and train to
+the bytes and lines of the log of all copies at once, however many there are in a turn, in
+whichever order the GPU works, fused or not, when resuming from each other's checkpoints,
+and with copies that stop before the others. Evaluations, the other commands and traces
+take turns, too. If not even one copy fits, or copies need each other, one message says
+so; failing calls of the driver leave one message and no partly written files. Needs only
+Python's standard library."""
 
 import json
 import os
@@ -19,9 +19,9 @@ from harness import (checkpoint, expect_equal, expect_same_checkpoint, fail, rea
 
 RATES = ["1e-3", "3e-3", "1e-2", "2e-3", "5e-3", "7e-3", "4e-3", "6e-3"]
 BATCH, STEPS, EVERY = 64, 13, 4
-# Of what so many copies need, the part that stays free, as host_copies.c has it.
+# The part of the copies' memory that stays free, as in host_copies.c.
 FREE_PART = 32
-# With running statistics.
+# This network has running statistics.
 JOBS["norm"] = ("""
 model net(image: f32[batch, 1, 8, 8]) {
   first = relu(batch_norm(conv(image, 3, 3, stride = 2, bias = false)))
@@ -29,7 +29,7 @@ model net(image: f32[batch, 1, 8, 8]) {
 }
 """, "sgd(lr = {}, momentum = 0.9)", "")
 DATA["norm"] = DATA["mlp"]
-# Of a library: its copies go all at once.
+# The host program of a library, whose copies run all at once.
 EMBEDDED = """
 #include "net.h"
 #include <stdio.h>
@@ -61,12 +61,12 @@ class Turns(CudaWork):
                                  *flags)
 
     def read_needs(self, binary):
-        """Without a driver."""
+        """Reads the needs of a program without a driver."""
         bare = {**os.environ, "LD_LIBRARY_PATH": str(self.folder)}
         return json.loads(run(binary, "info", "--json", env=bare))["gpu"]
 
     def find_device(self, binary, at_once):
-        """The smallest GPU that has room for so many copies."""
+        """Returns the smallest GPU that has memory for `at_once` copies."""
         needs = self.read_needs(binary)
         expect_equal(needs["takes_turns"], True, f"turns of {binary.name}")
         size = needs["first_copy_bytes"] + (at_once - 1) * needs["next_copy_bytes"]
@@ -88,7 +88,7 @@ class Turns(CudaWork):
         expect_equal(*logs, f"log of {what}")
 
     def check_copies(self, job, precision, copies, widths, *flags):
-        """Turns of so many copies have the bytes of all at once."""
+        """Turns of each width have the bytes of all copies at once."""
         what = "-".join([job, precision, str(copies), *(flag.strip("-") for flag in flags)])
         binary = self.compile_copies(what, job, copies, f"--precision={precision}", *flags)
         expected = self.train_log(binary, what)
@@ -104,7 +104,7 @@ class Turns(CudaWork):
                              expected, f"seed {seed}", copies)
 
     def check_turns(self, binary, copies):
-        """What is told of them: as few as there may be, each of as many copies."""
+        """The message about turns: as few as possible, with equally many copies."""
         for room, turns, each in ((4, 2, 3), (3, 2, 3), (2, 3, 2)):
             result = subprocess.run(
                 [binary, "train", "--data", self.folder, "--steps", "1"], text=True,
@@ -114,7 +114,8 @@ class Turns(CudaWork):
             expect_equal(note in result.stderr, True, result.stderr)
 
     def check_resumed(self, binary, copies):
-        """What begins in turns goes on without them, and the other way."""
+        """A training that began in turns continues without them, and the other way
+        round."""
         expected = None
         for first, second in ((0, 0), (2, 0), (0, 2), (1, 2)):
             name = f"resumed-{first}-{second}"
@@ -125,7 +126,7 @@ class Turns(CudaWork):
                              "a time", copies)
 
     def check_leaving(self, binary, expected, copies):
-        """Copies 1 and 3 stop after step 6: the others have what they have beside them."""
+        """Copies 1 and 3 stop after step 6: the others get what they get beside them."""
         folders = []
         for at_once in (0, 2):
             name = f"leaving-{at_once}"
@@ -185,7 +186,7 @@ class Turns(CudaWork):
         expect_equal("but copies can't take turns in a library" in text, True, text)
 
     def check_failures(self, binary, expected, copies):
-        """Calls that fail as the program begins, in the midst of it and late."""
+        """Calls fail when the program begins, in the middle and late."""
         device = self.find_device(binary, 2)
         folder = self.folder / "failed"
         for call, numbers in (("cuMemAlloc", (3, 16, 25)), ("cuStreamSynchronize", (60, 90)),
@@ -203,7 +204,7 @@ class Turns(CudaWork):
                 expect_equal(result.stdout.count("error:"), 1, what)
                 expect_equal(call in result.stdout, True, what)
                 expect_equal(list(folder.glob("*")), [], f"what {call}:{number} leaves")
-        # Without memory that stays where it is, copies only take longer.
+        # Without page-locked memory, copies only take longer.
         self.expect_same(self.train_log(binary, "unlocked", at_once=2,
                                         fail="cuMemHostRegister:1"),
                          expected, "memory that isn't locked", copies)

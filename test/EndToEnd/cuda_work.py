@@ -1,5 +1,5 @@
-"""Programs for a GPU, compiled and run by the emulated driver, of a few small jobs that
-have what kernels, streams and graphs can differ in. Needs only Python's standard
+"""A few small jobs for a GPU, compiled and run by the emulated driver, which cover the
+ways in which kernels, streams and graphs can differ. Needs only Python's standard
 library."""
 
 import os
@@ -15,8 +15,8 @@ from make_data import SAMPLES, hash32, write_npy  # of a folder that harness nam
 
 STEPS = 5
 RATES = ["1e-3", "3e-3", "1e-2"]
-# Relative to the largest number of a tensor. No layer has a bias in front of batch norm:
-# its gradient would be nothing but rounding.
+# Tolerances relative to the largest number of a tensor. No layer has a bias in front of
+# batch norm: its gradient would be rounding errors alone.
 NEAR = {"f64": 1e-9, "f32": 1e-4, "tf32": 5e-3, "f16": 5e-3, "bf16": 2e-2}
 SMALLEST = 1e-3
 MLP = """
@@ -47,8 +47,8 @@ model net(image: f32[batch, 1, 8, 8]) {
   return output = linear(flatten(second), 10)
 }
 """
-# So many words that the gradient of their table is made of sorted ones, even in half a
-# batch.
+# There are so many words that the gradient of their table is computed from sorted ones,
+# even for half a batch.
 WORDS, TABLE = 32, 1500
 EMBEDDING = f"""
 model net(image: i64[batch, {WORDS}]) {{
@@ -56,8 +56,8 @@ model net(image: i64[batch, {WORDS}]) {{
   return output = linear(layer_norm(hidden), 10)
 }}
 """
-# Products of so many rows, of tokens and of pixels, that tiles have 64 of them and more,
-# and of few terms, of which operands lie in each way: forward and both gradients.
+# Products of so many rows, of tokens and of pixels, that tiles have 64 rows and more, and
+# of few terms, with both layouts of each operand: forward and both gradients.
 TALL = """
 model net(image: f32[batch, 1, 8, 8]) {
   x = reshape(linear(reshape(image, [batch, 64, 1]), 64), [batch, 256, 16])
@@ -73,7 +73,7 @@ model net(image: f32[batch, 1, 8, 8]) {
   return output = linear(flatten(mean(z, [2, 3])), 10)
 }
 """
-# Model, optimizer around the rates, clauses.
+# Model, optimizer with the rates filled in, clauses.
 JOBS = {
     "mlp": (MLP, "adamw(lr = {}, weight_decay = 0.01)",
             "  schedule cosine(warmup = 2)\n  micro_batches 2\n  clip_norm 0.5"),
@@ -131,8 +131,8 @@ class CudaWork:
         return text if code else folder
 
     def expect_failures(self, binary, calls, **more):
-        """The first of each of these calls of the driver that fails, and one in a later
-        step: one message, the code, and no checkpoint."""
+        """The first of each of these calls of the driver fails, and one in a later step:
+        there is one message, the exit code, and no checkpoint."""
         folder = self.folder / "failed"
         for call in calls:
             for number in (1, 40):

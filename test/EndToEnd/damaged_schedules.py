@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Damages schedules, one command or one segment a seed, or several: hftac refuses what
-is left, or the program trains to the bytes of the whole one, on a device that does the
-work of its queues in other orders and, where it has three workers, on three ranks;
-none hangs. Needs Open MPI's mpirun, a C compiler, and only Python's standard library.
+"""Damages schedules, one or several commands or segments for each seed: hftac refuses the
+result, or the program trains to the bytes of the undamaged one, on a device that does the
+work of its queues in other orders and, if it has three workers, on three ranks; none
+hangs. Needs Open MPI's mpirun, a C compiler, and only Python's standard library.
 
-What is damaged is what orders commands and what moves bytes: events, what ranks
-exchange, messages of stages, transfers and fills are left out, moved, swapped, given
-twice, or get another event, queue, number of bytes, place, stage or micro-batch; runs
-of tasks get another queue; actions of an order are swapped or left out; segments get
-another number of instances. Tasks themselves are the program: without one, or in
-another order, it is another program, and as good. The schedules are those that a
-training runs: `initialize`, `step` and `evaluate`."""
+The damage concerns the order of commands and the movement of bytes: events, exchanges of
+ranks, messages of stages, transfers and fills are left out, moved, swapped, doubled, or
+get another event, queue, number of bytes, place, stage or micro-batch; runs of tasks get
+another queue; actions of an order are swapped or left out; segments get another number of
+instances. Tasks themselves are the program: without one, or in another order, it is
+another valid program. The schedules are those that a training runs: `initialize`, `step`
+and `evaluate`."""
 
 import argparse
 import collections
@@ -75,13 +75,13 @@ JOBS = {
     "moments": ("mlp", f"micro_batches 4, groups = 4\n  precondition kfac()\n  "
                        f"{WORKERS}4KiB", ()),
 }
-# Of a preconditioner's step, some replicas do a part and give it to others.
+# Some replicas do a part of a preconditioner's step and broadcast it to others.
 JOBS.update({placement.split("(")[0]: (net, "micro_batches 4, groups = 4\n  precondition "
                                        "kfac(factor_every = 1, inverse_every = 2, "
                                        f"placement = {placement})\n  {WORKERS}8KiB", ())
              for net, placement in [("cnn", "balanced"), ("mlp", "local"),
                                     ("mlp", "fraction(0.3333333333333333)")]})
-# The same in a stage of several, which gives others what they read of it.
+# A stage of several does so too, and sends its inputs to others.
 JOBS.update({f"{word}-of-stages": ("skip", "micro_batches 4, groups = 2\n  precondition "
                                    f"kfac(method = {method}, factor_every = 1, "
                                    f"inverse_every = 2, placement = {placement})\n  "
@@ -89,7 +89,7 @@ JOBS.update({f"{word}-of-stages": ("skip", "micro_batches 4, groups = 2\n  preco
              for word, method, placement in [("columns", "eigen", "fraction(0.5)"),
                                              ("owners", "cholesky", "balanced"),
                                              ("samples", "cholesky", "local")]})
-# A second backward goes through the stages, in some of the steps.
+# A second backward goes through the stages in some of the steps.
 JOBS["drawn"] = ("skip", "micro_batches 4\n  precondition kfac(fisher = sampled, "
                  "inverse_every = 20)\n  pipeline "
                  'cuts = ["first", "second"], order = one_f_one_b', ())
@@ -131,7 +131,7 @@ class Text:
         begin = None
         for index, line in enumerate(self.lines):
             found = SCHEDULES.match(line) if begin is None else None
-            # What is the whole program's is of no use to a training in stages.
+            # A training in stages doesn't use the whole program's schedules.
             if found and bool(found[2]) == ("@step.0 " in text):
                 begin = index + 1
             elif begin is not None and line.startswith("  }"):
@@ -156,7 +156,7 @@ class Text:
 
 
 def change(line, pattern, chance, others):
-    """One of the pattern's numbers becomes one of `others`, a function of it."""
+    """Replaces one of the pattern's numbers by one of `others(number)`."""
     match = chance.choice(list(pattern.finditer(line)))
     number = int(match["number"])
     other = chance.choice([other for other in others(number)
@@ -165,7 +165,8 @@ def change(line, pattern, chance, others):
 
 
 def set_attribute(line, name, chance, most):
-    """`name`, 0 where the command doesn't say it, becomes another number."""
+    """Replaces the attribute `name`, which is 0 where the command lacks it, by another
+    number."""
     found = re.search(rf"\b{name} = (\d+) : i64", line)
     number = chance.choice([other for other in range(most + 1)
                             if other != (int(found[1]) if found else 0)])
@@ -203,7 +204,7 @@ def move(text, index, chance):
 
 
 def swap(text, index, chance):
-    """With the next command, or with any that isn't a task's."""
+    """Swaps a command with the next one, or with any that isn't a task's."""
     begin, end = text.body(index)
     others = [other for other in range(begin, end)
               if text.kind(other) not in (None, "run") and other != index]
@@ -216,7 +217,7 @@ def swap(text, index, chance):
 
 
 def edit(function):
-    """Damage by what makes another line of a line."""
+    """Returns damage by a function that replaces a line."""
     def damage_line(text, index, chance):
         text.lines[index] = function(text.lines[index], chance)
     return damage_line
@@ -255,7 +256,7 @@ CLASSES = {"event": ORDER + ["number", "turns", "ahead"],
 
 
 def damage(original, chance):
-    """What was done to which line, and the text after it."""
+    """Returns what was done to which line, and the text after it."""
     while True:
         text = Text(original)
         kind = chance.choice(["event", "event", "exchange", "exchange", "message",
@@ -280,7 +281,7 @@ def damage(original, chance):
             return f"{kind} {name}", what, text.join()
 
 
-# What is left
+# Results
 
 class Check:
     def __init__(self, options):
@@ -310,7 +311,7 @@ class Check:
                 folder.with_suffix(".jsonl"), "--log-every", "1", "--no-progress"]
 
     def train(self, binary, device):
-        """The bytes that a training leaves, or the message that it ends with."""
+        """Returns the bytes that a training leaves, or the message that it ends with."""
         folder = binary.with_name(f"{binary.name}-{device.replace(':', '-')}")
         try:
             result = subprocess.run([binary, *self.flags(folder), "--device", device],
@@ -343,10 +344,10 @@ class Check:
         return bytes_of + [events]
 
     def find_other(self, binary, name):
-        """Where other bytes come of the program, and what was said there."""
+        """Returns the device on which the program gives other bytes, and its message."""
         expected = self.expected[name]
         has_stages = "cuts" in JOBS[name][1]
-        # A message waits for another worker, on a thread that the others do without.
+        # A message waits for another worker, on a thread that other queues don't need.
         for device in DEVICES[:1] if has_stages else DEVICES:
             got = self.train(binary, device)
             if got != expected:
@@ -359,7 +360,7 @@ class Check:
         return None
 
     def try_seed(self, seed):
-        """The damage, what has come of it, and what to say of that."""
+        """Returns the damage, its result, and the line to print about it."""
         chance = random.Random(seed)
         name = chance.choice(self.jobs)
         kind, what, text = damage(self.texts[name], chance)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Modules that python/hfta_export.py exports train as in PyTorch, with both of its
-exporters, in f64; plain exports differ as docs/exporting.md says; its snippets run.
-Needs PyTorch, onnx and onnxscript."""
+"""Tests that modules exported by python/hfta_export.py train as in PyTorch, with both of
+its exporters, in f64; that plain exports differ as docs/exporting.md says; and that its
+snippets run. Needs PyTorch, onnx and onnxscript."""
 
 import collections
 import json
@@ -50,7 +50,7 @@ def make_samples(kind):
 
 
 def export_plainly(module, dynamo, path):
-    """As users do who think of inference."""
+    """Exports as a user does who only has inference in mind."""
     module.eval()
     x = make_samples(type(module))[0][:BATCH]
     options = {"external_data": False} if dynamo else {}
@@ -123,13 +123,13 @@ def check_training(work, kind, dynamo):
 
 
 def count(content):
-    """Nodes by operator, initializers by what their names begin with."""
+    """Returns the number of nodes by operator, and the initializers' names."""
     operators = collections.Counter(node.op_type for node in content.graph.node)
     return operators, [tensor.name for tensor in content.graph.initializer]
 
 
 def check_plain_exports(work, dynamo):
-    """What docs/exporting.md says of plain exports."""
+    """Checks what docs/exporting.md says about plain exports."""
     path = str(work.folder / "plain.onnx")
     renamed = "val_" if dynamo else "onnx::"
 

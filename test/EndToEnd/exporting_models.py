@@ -1,5 +1,6 @@
-"""Small PyTorch modules of which plain exports change something. The exporters keep
-numbers of Python and epsilons as f32, so these are exact there: runs in f64 agree."""
+"""Small PyTorch modules that plain exports change in some way. The exporters keep
+Python's numbers and epsilons as f32, so the modules use numbers that are exact there:
+runs in f64 agree."""
 
 import math
 

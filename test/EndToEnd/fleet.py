@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Unequal jobs at seats, arrays, one that spills and a small one: each trains to the bytes
-of its own program, whoever decides who sits next, also after kills, beside a job that
-fails, and when a signal ends them all."""
+"""Unequal jobs at seats, namely arrays, one that spills and a small one: each trains to
+the bytes of its own program, whichever scheduler chooses, also after kills, beside a job
+that fails, and when a signal ends them all."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from harness import expect_equal, fail, run
 from jobs import COPIES, NAMES, STEPS, TRAINS, Jobs, measure, run_killed
 
 KILLS = 10
-# A job more, which has less memory than it needs at a time.
+# One more job, which has less memory than it needs at a time.
 BUDGET = "  memory    device = 2304KiB\n"
 LARGE = """
 train large {
@@ -42,7 +42,7 @@ SCHEDULERS = ["lrtf", "fifo", "srtf", "random", "exact", "model_parallel"]
 
 
 class Fleet(Jobs):
-    """The same jobs and one more."""
+    """The jobs of jobs.py and one more."""
 
     def __init__(self):
         super().__init__()
@@ -68,7 +68,7 @@ def test_schedulers(fleet):
 
 
 def test_files(fleet):
-    """The trace has a row a place, and the workload is one for the simulator."""
+    """The trace has a row for each place, and the simulator accepts the workload."""
     folder, trace = fleet.work.folder / "files", fleet.work.folder / "trace.json"
     workload = fleet.work.folder / "workload.json"
     run(*fleet.seats(folder, 2, "--trace", trace, "--workload", workload))
@@ -87,7 +87,7 @@ def test_files(fleet):
 
 
 def test_kills(fleet):
-    """What ends before it has been killed as often begins anew."""
+    """A training that ends before it was killed often enough begins again."""
     folder, log = fleet.work.folder / "killed", fleet.work.folder / "killed.jsonl"
     duration = measure(fleet.seats(fleet.work.folder / "timed", 2))
     numbers = random.Random(5)
@@ -105,7 +105,7 @@ def test_kills(fleet):
 
 
 def test_interrupt(fleet):
-    """Ctrl-C saves each job that has begun; they go on to what they are alone."""
+    """Ctrl-C saves each job that has begun; resumed, they end as they do alone."""
     folder, log = fleet.work.folder / "stopped", fleet.work.folder / "stopped.jsonl"
     os.mkfifo(log)
     process = subprocess.Popen(
@@ -130,7 +130,7 @@ def test_interrupt(fleet):
 
 
 def test_missing_data(fleet):
-    """The others go on; later the one that failed does."""
+    """The other jobs go on; the one that failed does so later."""
     folder, log = fleet.work.folder / "partial", fleet.work.folder / "partial.jsonl"
     pictures, away = (fleet.work.folder / name for name in ("cnn-image.npy", "away.npy"))
     pictures.rename(away)
@@ -142,7 +142,7 @@ def test_missing_data(fleet):
     run(*fleet.seats(folder, 2, "--log", log, "--resume"))
     fleet.expect_trained(folder, "after a failure")
     fleet.expect_logged(log, "after a failure")
-    # Those whose folders aren't empty end by themselves.
+    # Each job whose folder isn't empty fails separately.
     shutil.rmtree(folder / "large")
     text = run(*fleet.seats(folder, 2), code=1)
     for name in ("narrow", "conv", "wide"):
@@ -152,7 +152,7 @@ def test_missing_data(fleet):
 
 
 def test_info(fleet):
-    """Who spills, and what for two seats is needed."""
+    """`info` shows which jobs spill, and the memory for two seats."""
     told = json.loads(run(fleet.binary, "info", "--seats", "2", "--json"))
     expect_equal([job["name"] for job in told["jobs"] if job["spills"]], ["large"],
                  "who spills")

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""A job whose copies take turns within a budget, at seats beside a small one: several
-seats have groups of its copies at the same time. They train to the bytes and the log of
-the job that has all memory, by turns of one step and of several, after signals and kills,
-and the job fails as one. With '--only single' in a program of that job alone."""
+"""A job whose copies take turns within a budget shares the seats with a small one:
+several seats have groups of its copies at the same time. They train to the bytes and the
+log of the job with enough memory, by turns of one step and of several, after signals and
+kills, and the job fails as a whole. With '--only single', the program has that job
+alone."""
 
 import json
 import os
@@ -17,7 +18,7 @@ from jobs import NAMES, read_events, run_killed, without_starts
 KILLS = 4
 NAMES[:] = ["small", "groups"]
 STEPS, COPIES, LOG_EVERY = 45, 5, 10
-# Copies by themselves, turns of one step; groups of two, turns of several steps.
+# Copies alone in turns of one step; groups of two in turns of several steps.
 BUDGETS = {"3MiB": [(0, 1), (2, 4)], "8MiB": [(0, 1), (2, 4)]}
 
 DECLARATIONS = MODELS["mlp"] + """
@@ -105,7 +106,7 @@ def test_seats(groups, budget):
 
 
 def test_single(groups, budget):
-    """A program of this job alone has seats, too; one without groups has none."""
+    """A program of this job alone has seats, too; a job without groups has none."""
     work = groups.work
     binary = work.compile(f"single-{budget}",
                           DECLARATIONS + GROUPS % f"  memory    device = {budget}\n")

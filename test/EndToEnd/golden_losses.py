@@ -111,7 +111,8 @@ def main():
         run(sys.executable, REFERENCE / "compare_checkpoint.py",
             checkpoint(checkpoints, steps), path)
     elif "parameters" in golden["precision"]:
-        # Where a weight lies between two stored numbers, rounding errors decide.
+        # If a weight lies between two stored numbers, rounding errors decide
+        # between them.
         run(*compare, "--rtol", "1e-3")
         run(sys.executable, REFERENCE / "compare_checkpoint.py",
             checkpoint(checkpoints, steps), path, "--rtol", "1e-3", "--atol",

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Packs of bench/gpu/pack, for the emulated GPU. What is recorded is what their
-programs train to; a recorded byte that is another is found, and what an item can't do
-is told, goes on, and is left for the next run. Peers are one that answers at once. Needs
-only Python's standard library."""
+"""Tests packs of bench/gpu/pack, for the emulated GPU. They record the results of their
+programs; a byte that differs from the recorded one is found; an item that can't run is
+reported, doesn't stop the others, and is left for the next run. The peers are a stand-in
+that answers at once. Needs only Python's standard library."""
 
 import argparse
 import json
@@ -21,7 +21,8 @@ tool=$1; shift 2
 [ $tool != --tool=synccheck ] || sleep 600
 exec "$@"
 """
-# Answers like bench/gpu/peers.py: one way's process ends, one is slow, one fails.
+# The peers answer like bench/gpu/peers.py: one way's process ends, one is slow, one
+# fails.
 PEERS = """
 import json, os, sys, time
 for line in sys.stdin:
@@ -133,7 +134,7 @@ class Check:
                     "mlp-f32-synccheck: failed: took longer than 3 s")
 
     def check_times(self):
-        """Of a small program that stands for a network's."""
+        """Measures a small program in place of a network's."""
         job = self.work / "small.hfta"
         job.write_text(JOB)
         run(self.options.hftac, job, "--target=cuda", "--gpu-code=emulated",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The sums of a step's groups of micro-batches: that they are added up in the order
-that their number decides, bit for bit beside a computation of our own, and that
-nothing but this number changes a bit."""
+"""Tests the sums of a step's groups of micro-batches: they are added in the order that
+their number decides, compared bit for bit with a computation of this script, and nothing
+but this number changes a bit."""
 
 import array
 import struct
@@ -10,7 +10,7 @@ from harness import (COPIES, Work, checkpoint, copy_file, expect_equal,
                      expect_same_checkpoint, fail, make_job, read_safetensors)
 
 COLUMNS = 24
-# Of rows of zeros a normalization makes zeros: what is added to them has the
+# A normalization makes zeros of rows of zeros. A parameter that is added to them has the
 # gradient -2 label / terms, and one step of rate 1 from zero makes it minus that.
 def make_sums(micro_batches, groups):
     return f"""
@@ -45,7 +45,7 @@ def write_npy(path, rows):
 
 
 def make_labels(rows):
-    """Numbers whose sums are rounded in most orders otherwise."""
+    """Returns numbers whose sums are rounded differently in most other orders."""
     return [[round_f32(((row * 7919 + column * 104729) % 1013 - 500) / 3
                        * 10.0 ** (row % 5)) for column in range(COLUMNS)]
             for row in range(rows)]
@@ -105,10 +105,10 @@ def main():
              ("--cuts=pool1,pool2",))):
         other = train(name, f"  micro_batches 8, groups = 8\n  {clause}", *flags)
         expect_same_checkpoint(other, eight, name)
-    # Two micro-batches a group are what the innermost additions are.
+    # Groups of two micro-batches are the innermost additions of eight groups.
     expect_same_checkpoint(train("four", "  micro_batches 8, groups = 4"), eight,
                            "4 groups of two")
-    # All is `auto`: as many micro-batches and groups as replicas.
+    # With `auto`, there are as many micro-batches and groups as replicas.
     expect_same_checkpoint(
         train("auto", "  pipeline replicas = [4]"),
         train("said", "  micro_batches 4, groups = 4"), "4 replicas")

@@ -1,5 +1,6 @@
-"""What the scripts of this folder share: jobs, runs of hftac and of the programs
-it makes, and a reader of checkpoints. Needs only Python's standard library."""
+"""The parts that the scripts of this folder share: jobs, runs of hftac and of the
+programs that it makes, and a reader of checkpoints. Needs only Python's standard
+library."""
 
 import argparse
 import array
@@ -34,7 +35,7 @@ model net(image: f32[batch, 1, 8, 8]) {
 """,
 }
 
-# What `make_data.py` writes.
+# The data that `make_data.py` writes.
 DATA = {
     "cnn": 'image = npy("cnn-image.npy") / 255, label = npy("cnn-label.npy")',
     "mlp": 'image = npy("mlp-image.npy"), label = npy("mlp-label.npy")',
@@ -87,7 +88,8 @@ def run(*command, code=0, **options):
 
 
 def read_least_budget(refusal):
-    """The budget that would do, of the message that a smaller one is refused with."""
+    """Returns the smallest sufficient budget, from the message that refuses a smaller
+    one."""
     found = re.search(r"no plan fits into \d+ bytes of memory: one does into (\d+),",
                       refusal)
     if not found:
@@ -121,7 +123,7 @@ def expect_same_checkpoint(mine, theirs, what, copies=COPIES):
 
 
 def read_log(path):
-    """The events of a training, but for how long they took."""
+    """Returns the events of a training, without their seconds."""
     events = [json.loads(line) for line in path.read_text().splitlines()]
     for event in events:
         event.pop("seconds", None)

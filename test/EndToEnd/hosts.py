@@ -9,7 +9,7 @@ import subprocess
 from harness import fail, run
 from mpirun import COMMAND
 
-# A host's own name and shared memory, as a machine has them.
+# A host gets its own name and shared memory, as a machine has them.
 ENTER = ('exec ip netns exec "$0" unshare --uts --mount sh -c '
          '\'hostname "$0"; mount -t tmpfs tmpfs /dev/shm; exec "$@"\' "$0" "$@"')
 ADDRESSES = ("10.97.53.1", "10.97.53.2")
@@ -48,7 +48,7 @@ def connect(name, address, rate, burst):
 
 
 def count_sent_bytes():
-    """What the hosts that make_hosts has made have sent to each other so far."""
+    """Returns the bytes that the hosts of make_hosts have sent to each other so far."""
     total = 0
     for host in (0, 1):
         shown = subprocess.run(
@@ -60,9 +60,9 @@ def count_sent_bytes():
 
 @contextlib.contextmanager
 def make_hosts(folder, slots=1, rate=None, burst="1mb"):
-    """Two hosts for `slots` ranks each, with `rate` bytes a second each way if it is
-    given, of which as much as `burst` may be saved up; the command, without the number
-    of ranks, that runs a program on them."""
+    """Makes two hosts for `slots` ranks each, with `rate` bytes a second each way if it
+    is given, and bursts of up to `burst`. Yields the command, which lacks the number of
+    ranks, that runs a program on them."""
     names = [name_host(host) for host in (0, 1)]
     agent = folder.resolve() / "agent"
     agent.write_text(f"""#!/bin/sh
@@ -90,8 +90,8 @@ exec sh -c '{ENTER.replace("'", "'" + chr(92) + "''")}' "$@"
 
 
 def run_told(command, ranks, program, *arguments, place):
-    """Runs a program with a command of make_hosts; stops unless each host has half of
-    its ranks."""
+    """Runs a program with a command of make_hosts; fails unless each host has half of its
+    ranks."""
     output = run(*command, "-n", ranks, "sh", "-c", 'hostname; exec "$@"', "sh", program,
                  *arguments, cwd=place)
     told = [line for line in output.splitlines() if line.startswith("hfta")]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What checkpoints call a model doesn't depend on the batch size, tells
-different graphs apart, and is what it was. Needs only Python's standard library."""
+"""Tests that the identity of a model in checkpoints doesn't depend on the batch size,
+tells different graphs apart, and never changes. Needs only Python's standard library."""
 
 import re
 import sys
@@ -35,7 +35,7 @@ LANGUAGE = {
 }
 
 
-# Of "windows-1" in the checkpoints of former programs.
+# The identity of "windows-1" in checkpoints of earlier versions.
 FORMER = "ed7a81d0340681e2e58d4079c82eb19c40144e1f6c11ef1ff3f1824e434ae069"
 FORMER_AT_4 = "5ae229f4ea7f2cee2f62e951476d01e51bcfdf24430bc089d11a73dbbda7ed07"
 
@@ -48,7 +48,8 @@ def floats(name, *dims):
 
 
 def sizes(first, slope):
-    """What follows from the shape: expansions, masks, ranges, means."""
+    """Makes a graph of values that follow from the shape: expansions, masks, ranges,
+    means."""
     nodes = [
         node("Shape", ["x"], ["shape"]),
         node("Gather", ["shape", "zero"], ["rows"], axis=0),
@@ -75,7 +76,7 @@ def sizes(first, slope):
 
 
 def transposed(first, stride):
-    """A transposed convolution knows the shape that it makes."""
+    """Makes a transposed convolution, whose shape is inferred."""
     nodes = [
         node("Reshape", ["x", "image"], ["i"]),
         node("ConvTranspose", ["i", "w"], ["c"], strides=[stride, stride]),
@@ -91,7 +92,8 @@ def transposed(first, stride):
 
 
 def attention(first, scale):
-    """Rows and samples change places; heads are cut out of the first axis."""
+    """Makes an attention: rows and samples are transposed; heads are cut out of the first
+    axis."""
     nodes = [
         node("Transpose", ["x"], ["t"], perm=[1, 0, 2]),
         node("MatMul", ["t", "w"], ["qkv"]),
@@ -124,9 +126,9 @@ class Check:
         return re.search(rf'[^_]{key} = "([0-9a-f]{{64}})"', module).group(1)
 
     def expect_own(self, name, make_text):
-        """One identity for all batch sizes, which no other graph has."""
+        """A graph has one identity for all batch sizes, which no other graph has."""
         found = self.identity(name, make_text(4))
-        # A range of one sample is taken for nothing to choose from.
+        # A range over one sample is simplified away, as there is nothing to choose from.
         ones = [] if name.startswith("sizes") else [1]
         for batch in (*ones, 6, 16, 20):
             expect_equal(self.identity(name, make_text(batch)), found,

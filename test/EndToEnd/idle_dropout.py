@@ -32,7 +32,7 @@ def make_training(lr, clauses=""):
 
 
 def make_job(rates, lr="1e-3, 1e-2", clauses=""):
-    """Two dropouts, or, without rates, none."""
+    """Returns a job with two dropouts, or with none if there are no rates."""
     job = make_training(lr, clauses)
     if rates is None:
         return MODEL.format(inputs="", first=FIRST, second=SECOND) + job
@@ -87,7 +87,7 @@ class Check:
         alone = self.train("alone", make_job("0", lr="1e-3"))
         expect_same_file(copy_file(alone, 0), copy_file(mixed, 0),
                          "rate 0 alone")
-        # A training may go on with another rate.
+        # A training may resume with another rate.
         folder = self.work.folder / "changed"
         for name, steps in (("idle", 2), ("mixed", 4), ("idle", 5)):
             run(self.work.folder / name, "train", "--data", self.work.folder,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Three unequal jobs in one program: each trains to the bytes of its own program, into
-its own folder and lines of the log, also after kills, beside a job that fails, by itself
-and for those who read checkpoints."""
+its own folder and lines of the log, also after kills, beside a job that fails, alone, and
+for readers of its checkpoints."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from harness import (DATA, MODELS, Work, checkpoint, expect_equal, expect_same_c
                      expect_same_file, fail, run)
 
 KILLS = 8
-NAMES = ["narrow", "conv", "wide"]  # none begins a checkpoint's name
+NAMES = ["narrow", "conv", "wide"]  # none has the beginning of a checkpoint's name
 STEPS = {"narrow": 40, "conv": 12, "wide": 50}
 COPIES = {"narrow": 2, "conv": 3, "wide": 1}
 
@@ -70,7 +70,7 @@ train wide {
 
 
 def read_events(path):
-    """The events of each job, without the job's name and how long they took."""
+    """Returns the events of each job, without the job's name and their seconds."""
     events = {name: [] for name in NAMES}
     for line in path.read_text().splitlines():
         event = json.loads(line)
@@ -84,7 +84,7 @@ def without_starts(events):
 
 
 class Jobs:
-    """The program of all jobs, and what each comes to alone."""
+    """The program of all jobs, and each job's results alone."""
 
     def __init__(self):
         self.work = work = Work(__doc__, "mlp", "cnn")
@@ -123,12 +123,12 @@ def test_all(jobs):
     expect_equal([line for line in text.splitlines() if line in NAMES], NAMES, "blocks")
     jobs.expect_trained(folder, "all")
     expect_equal(read_events(log), jobs.events, "log of all")
-    # Each goes on from where it ends: with its results, and nothing else.
+    # Each resumed job is complete already: it gives its results, and nothing else.
     again = run(*jobs.command(folder, "--log", log, "--resume"))
     expect_equal(again, text, "results of what was complete")
     jobs.expect_trained(folder, "all again")
     jobs.expect_logged(log, "all again")
-    # Whose folder isn't empty ends by itself.
+    # Each job whose folder isn't empty fails separately.
     shutil.rmtree(folder / "conv")
     text = run(*jobs.command(folder), code=1)
     for name in ("narrow", "wide"):
@@ -141,17 +141,17 @@ def test_all(jobs):
 
 
 def test_one(jobs, trained):
-    """A job by itself, in all commands."""
+    """Runs a job alone, in all commands."""
     work, binary = jobs.work, jobs.binary
     folder, log = work.folder / "one", work.folder / "one.jsonl"
     run(*jobs.command(folder, "--log", log, "--job", "conv"))
     jobs.expect_trained(folder, "by itself", ["conv"])
     expect_equal(sorted(os.listdir(folder)), ["conv"], "folders")
     expect_equal(read_events(log)["conv"], jobs.events["conv"], "its log")
-    # Another one's lines stay when one goes on with the log.
+    # The other jobs' lines stay when one job resumes with the log.
     run(*jobs.command(folder, "--log", log, "--job=narrow", "--resume"))
     jobs.expect_logged(log, "of two", ["conv", "narrow"])
-    # Compiled by itself it is the same program as from a file of its own.
+    # Compiled alone, a job is the same program as from a file of its own.
     single = work.folder / "single"
     run(work.hftac, work.folder / "jobs.hfta", "--job=wide", "-o", single)
     expect_same_file(single, work.folder / "wide", "program of one job")
@@ -181,8 +181,8 @@ def test_one(jobs, trained):
 
 
 def run_killed(command, longest, most, numbers):
-    """Runs it again and again, killed after up to so many seconds, until it ends or was
-    killed often enough and is left to end. Gives the number of kills."""
+    """Runs the command again and again, killed after at most `longest` seconds, until it
+    ends, or runs to its end after `most` kills. Returns the number of kills."""
     kills = 0
     while True:
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL,
@@ -252,7 +252,7 @@ def test_pipe(jobs):
 
 
 def test_missing_data(jobs):
-    """The others go on; later the one that failed does."""
+    """The other jobs go on; the one that failed does so later."""
     folder, log = jobs.work.folder / "partial", jobs.work.folder / "partial.jsonl"
     pictures, away = (jobs.work.folder / name for name in ("cnn-image.npy", "away.npy"))
     pictures.rename(away)
@@ -264,7 +264,7 @@ def test_missing_data(jobs):
     run(*jobs.command(folder, "--log", log, "--resume"))
     jobs.expect_trained(folder, "after a failure")
     jobs.expect_logged(log, "after a failure")
-    # The data of one job aren't the log of another one.
+    # The data of one job must not be overwritten by the log of another one.
     text = run(*jobs.command(folder, "--log", pictures, "--job", "wide", "--overwrite"),
                code=2)
     if "would replace" not in text:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Factors of K-FAC are added up in the type that the job accumulates in: in f32 with f64
-accumulation none is farther from f64 than in f32 alone, and together they are nearer.
-Needs only Python's standard library."""
+"""Factors of K-FAC are summed in the type that the job accumulates in: with f64
+accumulation, none computed in f32 is farther from f64 than without it, and together they
+are nearer. Needs only Python's standard library."""
 
 from harness import (Work, checkpoint, copy_file, fail, make_job, read_safetensors)
 
@@ -11,7 +11,7 @@ PRECISIONS = {"f64": "f64", "f32": f"f32, {PARTS}",
 
 
 def train(work, kind, name):
-    """The factors after one step."""
+    """Returns the factors after one step."""
     job = make_job(kind, 1, f"  precision {PRECISIONS[name]}\n  precondition kfac()\n",
                    "sgd(lr = 0.1)")
     folder = work.train(work.compile(f"{kind}-{name}", job))
@@ -29,7 +29,7 @@ def main():
             errors = {name: max(abs(a - b) for a, b in zip(factors[name][key], exact))
                       for name in sums}
             largest = max(map(abs, exact))
-            # What goes into a sum is rounded to f32 in both.
+            # The terms of a sum are rounded to f32 in both.
             if errors["wide"] > errors["f32"] + 1e-7 * largest:
                 fail(f"{kind}, {key}: in f64 off by {errors['wide']}, in f32 by "
                      f"{errors['f32']}")

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Costs that a program with K-FAC has measured decide who of its replicas does what:
-who inverts, what is added up together, and what `--plan` says of a step, which is the
-sum of what tasks take. They don't depend on the plan of the program that was measured;
-another program's are refused. Needs only Python's standard library."""
+"""The costs that a program with K-FAC has measured decide which replica does what: which
+one inverts, which factors are summed together, and the times of a step that `--plan`
+prints, which are the sum of its tasks' times. They don't depend on the plan of the
+measured program; those of another program are refused. Needs only Python's standard
+library."""
 
 import json
 import re
@@ -34,7 +35,7 @@ train sweep {{
 }}
 """
 COPIES = 2
-# Seconds in which both copies go through a task.
+# The seconds of a task for both copies.
 SECONDS = {"forward": 1, "backward": 2, "curvature": 0.5, "precondition": 0.25,
            "update": 3}
 
@@ -52,7 +53,7 @@ class Check:
                                                     replicas=replicas))
 
     def write_costs(self, measured, seconds, **fields):
-        """Of all tasks that were measured, so many seconds for all copies."""
+        """Writes costs in which each measured task takes these seconds for all copies."""
         tasks = [{**task, "seconds": (task["copies"] / COPIES
                                       * seconds.get(get_part(task), 0))}
                  for task in measured["tasks"]]
@@ -65,7 +66,8 @@ class Check:
                              f"--costs={costs}"))
 
     def get_steps(self, job, costs):
-        """Milliseconds of steps with inverses, with factors, and of others."""
+        """Returns the milliseconds of steps with inverses, with factors, and of
+        others."""
         text = run(self.work.hftac, job, "--plan", f"--costs={costs}")
         if "preconditioner, by measured costs: " not in text:
             fail(f"--plan says nothing of measured costs:\n{text}")
@@ -83,7 +85,8 @@ class Check:
 
 def check_owners(check, measured):
     job = check.write("sweep")
-    # What takes as long as a step is shared; what takes no time isn't sent.
+    # Inversions that take as long as a step are shared; those that take no time aren't
+    # sent.
     for seconds, owned in ((1, True), (1e-9, False)):
         costs = check.write_costs(measured, {**SECONDS, "invert": seconds})
         owners = get_numbers(check.plan(job, costs), "owners")
@@ -100,21 +103,21 @@ def check_steps(check, measured):
     step = blocks * (SECONDS["forward"] + SECONDS["backward"] + SECONDS["update"]
                      + SECONDS["precondition"])
     expected = [step + blocks * SECONDS["curvature"]] * 2 + [step]
-    # A second version takes nothing here, which is less than the first.
+    # The version with moments takes no time here, which is less than the other takes.
     for got, wanted in zip(check.get_steps(job, costs), expected):
         if not 1 <= 1e-3 * got / wanted < 1.001:
             fail(f"steps of {got} ms, expected {1e3 * wanted}")
 
 
 def check_measured(check, measured):
-    """The same of programs with other plans."""
+    """Costs that programs with other plans have measured give the same plan."""
     job = check.write("sweep")
     expected = check.plan(job, check.write_costs(measured, {**SECONDS, "invert": 1}))
     for placement in ("fraction(0.25)", "fraction(0.5)"):
         binary = check.work.compile("other", JOB.format(placement=placement,
                                                         replicas=REPLICAS))
         other = json.loads(run(binary, "bench", "--phases", "--json", "--steps", 8))
-        # What several tasks have inverted of a block counts together.
+        # The inversions of a block count together, whichever tasks do them.
         own = {block: sum(task["name"].split(".")[:2] == ["invert", block]
                           for task in other["tasks"]) for block in "0123"}
         costs = check.write_costs(other, SECONDS)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What docs/kfac.md tells to write and to run, on data that are made here: few
+"""Writes and runs what docs/kfac.md shows, on data that are made here, with few
 samples and steps. A block after `<!-- file: NAME -->` is a file, one after
 `<!-- run -->` is run. Needs only Python's standard library."""
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What fails in one copy of a preconditioned sweep is told, the copy goes on, and
-others keep their bytes: factors that no inverse is found of, and a batch whose
-statistics aren't finite. Needs only Python's standard library."""
+"""Failures in one copy of a preconditioned sweep are reported, the copy goes on, and the
+others keep their bytes: factors that have no inverse, and a batch whose statistics aren't
+finite. Needs only Python's standard library."""
 
 import math
 
@@ -12,7 +12,7 @@ import make_data  # of a folder that harness knows
 
 BATCH, SIDE, SAMPLES = 16, 8, 320
 STEPS = 12
-BAD = 4  # the step before which the large batch comes, from 0
+BAD = 4  # the step, from 0, that gets the large batch
 DROPPING = """
 model net(image: f32[batch, 1, 8, 8]) {{
   hidden = relu(linear(dropout(flatten(image), {}), 37))
@@ -24,8 +24,8 @@ DAMPINGS = [1e-2, 1e-2, 1e-1]
 
 
 def check_singular(work):
-    """Factors that no inverse is found of at first, in one copy: that is told, and
-    the copy goes on as do the others."""
+    """Factors of one copy have no inverse at first: that is reported, and the copy goes
+    on as the others do."""
     copies = [COPIES[0], {**COPIES[0], "damping": 1e-16}, COPIES[0]]
     binary = work.compile("failing", make("mlp", copies, "", "cholesky"))
     log = work.folder / "failing.jsonl"
@@ -48,8 +48,8 @@ def check_singular(work):
 
 
 def write_spike(work):
-    """The squares of one batch's pixels are finite in f32, and are no more where
-    dropout makes what it keeps 16 times as large."""
+    """Writes data in which the squares of one batch's pixels are finite in f32, but no
+    longer are where dropout scales the kept ones by 16."""
     values = read_npy(work.folder / "mlp-image.npy", "f")
     size = BATCH * SIDE * SIDE
     for i in range(BAD * size, (BAD + 1) * size):
@@ -59,7 +59,7 @@ def write_spike(work):
 
 
 def train_spike(work, name, rates, dampings):
-    """Its checkpoint, and the log's events."""
+    """Returns the checkpoint, and the log's events."""
     def write(values):
         return str(values if len(values) > 1 else values[0])
 
@@ -78,7 +78,7 @@ def train_spike(work, name, rates, dampings):
 
 
 def check_infinite(work):
-    """A statistic that isn't finite in one copy alone."""
+    """A statistic is infinite in one copy alone."""
     write_spike(work)
     folder, events = train_spike(work, "spike", RATES, DAMPINGS)
     skipped = {event["step"]: event["skipped_statistics"] for event in events

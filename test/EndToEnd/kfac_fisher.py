@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""K-FAC's factors beside the Fisher matrix itself, which is computed here from the
-formulas of a network of two layers with tanh between, in f64.
+"""Compares K-FAC's factors with the Fisher matrix itself, which is computed here from the
+formulas of a network of two layers with tanh between them, in f64.
 
     exact    a batch of one sample, each class in turn its label: the mean of
              kron(A, G) by the classes' probabilities is the block of the Fisher
              matrix of each layer, within 1e-10: dense, and a convolution with one
              position of output
-    sampled  the mean of G over 4096 steps that draw targets is what the losses'
-             Fisher matrices make of it, within 5 %
-    kept     what isn't preconditioned, losses and input factors don't depend on
+    sampled  the mean of G over 4096 steps that draw targets agrees with the losses'
+             Fisher matrices within 5 %
+    kept     values that aren't preconditioned, losses and input factors don't depend on
              whether targets are drawn, to the bit
 
 Needs only Python's standard library."""
@@ -90,7 +90,7 @@ def kron(a, b):
 
 
 #===------------------------------------------------------------------------===#
-# The network by hand
+# A network with known derivatives
 #===------------------------------------------------------------------------===#
 
 class Network:
@@ -108,7 +108,7 @@ class Network:
         self.hidden, self.output = read("hidden"), read("output")
 
     def run(self, x):
-        """What both layers read, and the outputs."""
+        """Returns the inputs of both layers, and the outputs."""
         first = [*x, 1.0]
         hidden = [math.tanh(row[0]) for row in
                   multiply(self.hidden, [[value] for value in first])]
@@ -117,7 +117,8 @@ class Network:
         return {"hidden": first, "output": second}, [row[0] for row in outputs]
 
     def get_jacobians(self, inputs):
-        """Of the outputs by each layer's own, [outputs, own]."""
+        """Returns the derivatives of the outputs by each layer's outputs, [outputs,
+        own]."""
         slopes = [1 - value * value for value in inputs["output"][:-1]]
         weight = [row[:-1] for row in self.output]
         return {"hidden": [[value * slope for value, slope in zip(row, slopes)]
@@ -133,7 +134,7 @@ def soften(outputs):
 
 
 def get_fisher(loss, outputs):
-    """E[g g^T] of a sample's terms, g by the outputs, targets being theirs."""
+    """Returns E[g g^T] of a sample's terms, with g by the outputs, over drawn targets."""
     if loss.startswith("cross_entropy"):
         shares = soften(outputs)
         return [[p * (float(i == j) - q) for j, q in enumerate(shares)]
@@ -151,7 +152,7 @@ def get_fisher(loss, outputs):
 #===------------------------------------------------------------------------===#
 
 def write_inputs(work, kind, count, repeated=False):
-    """`count` samples, or one as often."""
+    """Writes `count` samples, or one sample `count` times."""
     shape, _ = MODELS[kind]
     size = math.prod(shape)
     values = [2 * make_data.uniform(91, i) - 1
@@ -169,7 +170,7 @@ def write_labels(work, code, values, shape):
 
 
 def train(work, name, kind, loss, steps, batch, clauses, *flags, every=None):
-    """Parameters stay where they are."""
+    """Trains with a rate so small that parameters don't change."""
     job = MODELS[kind][1] + make_blocks(
         'x = npy("x.npy"), label = npy("label.npy")', loss,
         "sgd(lr = 1e-30)", steps, f"{batch}, shuffle = false", "net(x)", clauses)
@@ -208,7 +209,7 @@ def check_exact(work, kind):
 
 
 def check_sampled(work, kind, loss):
-    """Of two copies with seeds of their own."""
+    """Tests two copies with seeds of their own."""
     name = loss.partition("(")[0]
     samples = write_inputs(work, kind, SAMPLES)
     counts = [True] * SAMPLES
@@ -249,7 +250,7 @@ def check_sampled(work, kind, loss):
 
 
 def check_kept(work):
-    """One step, behind which the layers that are left out have moved by their
+    """After one step, the layers that aren't preconditioned have moved by their
     gradients."""
     write_inputs(work, "dense", SAMPLES)
     write_labels(work, "q", [i % CLASSES for i in range(SAMPLES)], (SAMPLES,))

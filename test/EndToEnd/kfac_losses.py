@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains runs of test/reference/kfac_cases.py, two copies each, in f64, and compares
-losses, scales of preconditioned gradients, factors and inverses with what NumPy and
-PyTorch found. Needs only Python's standard library.
+losses, scales of preconditioned gradients, factors and inverses with those of NumPy and
+PyTorch. Needs only Python's standard library.
 
     kfac_losses.py --hftac HFTAC --work DIR [--golden DIR] [--alone] CASE...
 
@@ -23,14 +23,14 @@ import kfac_cases  # noqa: E402  (beside the golden files)
 MODELS = REFERENCE.parent / "models" / "kfac"
 RELATIVE = 1e-8
 STATE = ("input_", "output_", "factor/")
-# Not in golden files: weights follow from the periods, bases aren't unique.
+# Golden files lack these: weights follow from the periods, and bases aren't unique.
 UNCOMPARED = ("input_factor_weight/", "output_factor_weight/", "factor_weight/",
               "input_basis/", "output_basis/", "input_eigenvalues/",
               "output_eigenvalues/")
 
 
 def unpack_basis(basis, values):
-    """Of Q [blocks, n, n] and d [blocks, n] the lower triangles of Q d Q^T."""
+    """Returns the lower triangles of Q d Q^T for Q [blocks, n, n] and d [blocks, n]."""
     n = len(basis) // len(values)
     blocks = len(values) // n
     packed = []

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Preconditioned networks in stages train to the bytes, factors, inverses and logs too,
-of the program that isn't cut: in each order, with activations that are computed again, on
-one rank and on several, with replicas, which may share the work; stopped, and gone on
-from by another pipeline. By default a part of the cases, with --long all of them. Several ranks need Open MPI's mpirun,
-and are left out where there is none; all else needs only Python's standard library.
+of the program without stages: in each order, with recomputed activations, on one rank and
+on several, with replicas, which may share the work; also when another pipeline resumes
+them. By default, a part of the cases is run, with --long all of them. Several ranks need
+Open MPI's mpirun, and are left out without it; everything else needs only Python's
+standard library.
 
     kfac_pipelines.py --hftac HFTAC --work DIR [--long] [--name NETWORK]
                       [--part stages|placements|local|sampled]
@@ -26,7 +27,7 @@ from pipeline_orders import CHUNKS_OF_ORDERS, make_random_order, write_rows
 from trainings import expect_same_training, expect_trained, read_training
 
 COPIES, STEPS, BATCH = 3, 6, 48
-# Of each copy, so that some are due where others aren't.
+# The settings of each copy, so that some copies are due where others aren't.
 LISTS = {
     "lr": [3e-2, 1e-2, 1e-1], "damping": [1e-2, 3e-3, 3e-2], "decay": [0.95, 0.5, 0],
     "factor_every": [1, 2, 3], "inverse_every": [2, 5, 3], "kl_clip": [1e-2, 0, 1e-3],
@@ -34,9 +35,9 @@ LISTS = {
 
 
 def write_reused(folder):
-    """Layers that have more in common than one stage: a weight and a bias that two use, a
-    bias that is added behind a cut, the data and a hidden value that layers of two stages
-    read."""
+    """Writes layers that share values across stages: a weight and a bias that two layers
+    use, a bias that is added after a cut, the data and a hidden value that layers of two
+    stages read."""
     def multiply(source, weight, result):
         return node("MatMul", [source, weight], [result], name=result)
 
@@ -73,7 +74,7 @@ def write_reused(folder):
 
 @dataclasses.dataclass(frozen=True)
 class Network:
-    """A model, the cuts that leave four parts, and what its job says."""
+    """A model, the cuts that divide it into four parts, and the settings of its job."""
     source: str
     cuts: tuple
     method: str
@@ -87,8 +88,8 @@ class Network:
 
 
 NETWORKS = {
-    # Stages with and without layers of their own, dropout, and inverses that fail in
-    # one copy.
+    # It has stages with and without layers of their own, dropout, and inverses that fail
+    # in one copy.
     "mlp": Network("""
 model net(image: f32[batch, 1, 8, 8]) {
   first = relu(linear(flatten(image), 37))
@@ -165,7 +166,7 @@ class Check:
         return read_training(self.folder / name, self.folder / f"{name}.jsonl", STEPS)
 
     def expect_same(self, binary, expected, ranks):
-        """On so many ranks, with what was trained without stages."""
+        """Compares on each of `ranks` with the training without stages."""
         for count in ranks:
             if count > 1 and not self.has_ranks:
                 continue
@@ -188,7 +189,8 @@ class Check:
         return f"pipeline cuts = [{cuts}], order = {order}{chunks}"
 
     def check_orders(self, net, orders, again):
-        """Four stages, or two of two parts, `again` with what is computed again."""
+        """Checks four stages, or two of two parts each; the orders in `again` recompute
+        activations."""
         clause = "micro_batches 8"
         expected = self.train(self.compile(net, f"{net}-uncut", clause))
         expect_trained(expected, STEPS, COPIES, net)
@@ -204,8 +206,8 @@ class Check:
         return expected
 
     def check_replicas(self, net, clauses=()):
-        """Two stages of two replicas, and of two and one; on two ranks each has
-        replicas of both or of one."""
+        """Checks two stages of two replicas, and of two and one; on two ranks, a rank has
+        replicas of both stages or of one."""
         clause = "micro_batches 8, groups = 4"
         expected = self.train(self.compile(net, f"{net}-groups", clause))
         cut = NETWORKS[net].cuts[1]
@@ -216,8 +218,8 @@ class Check:
                          *clauses)
 
     def compile_placement(self, net, method, placement, replicas, order, *clauses):
-        """A pipeline of as many stages as `replicas` are for, or with `chunks` of as many
-        parts as cuts leave; "forced": each factor has an owner of its own."""
+        """Compiles a pipeline with a stage for each of `replicas`, or, with `chunks`, of
+        all parts; "forced": each factor has an owner of its own."""
         cuts = NETWORKS[net].cuts
         if replicas.count(",") == 1 and "chunks" not in order:
             cuts = cuts[1:2]
@@ -229,8 +231,9 @@ class Check:
                             placement=placement.removeprefix("forced "))
 
     def check_placements(self, net, method, uncut, cases):
-        """Stages whose replicas share the work; the last program goes on, too, from where
-        the first one was stopped. `uncut` is the placement of the program without stages."""
+        """Checks stages whose replicas share the work; the last program also resumes from
+        where the first one was stopped. `uncut` is the placement of the program without
+        stages."""
         clause = "micro_batches 8, groups = 4"
         name = re.sub(r"\W+", "-", f"{net} {method} {uncut}")
         expected = self.train(self.compile(net, name, clause, placement=uncut,
@@ -278,7 +281,7 @@ class Check:
         self.equal += 1
 
     def check_resumed(self, net, expected):
-        """Stopped after each step, by stages, and gone on from by others."""
+        """Stops a training after each step, and resumes it by other stages."""
         clause = "micro_batches 8"
         first = self.compile(net, f"{net}-stopped", clause,
                              self.make_order(net, "one_f_one_b"))
@@ -303,7 +306,7 @@ class Check:
         print(f"equal: {net}", flush=True)
 
 
-# Orders, and those with what is computed again, that are checked by default.
+# The orders, and those with recomputed activations, that are checked by default.
 SHORT = {
     "mlp": (("one_f_one_b", "zero_bubble"), ()),
     "reused": (("all_forwards_first", "zero_bubble"), ("one_f_one_b",)),
@@ -313,7 +316,7 @@ SHORT = {
 
 
 # By network and method: the placement of the program without stages, and those of stages,
-# with their replicas, order and numbers of ranks, and other clauses.
+# with their replicas, order, numbers of ranks, and other clauses.
 PLACEMENTS = {
     ("mlp", "cholesky"): ("auto", [
         ("forced balanced", "[2, 2]", "one_f_one_b", (1, 2, 4)),
@@ -346,7 +349,7 @@ LOCAL = {
     ("tied", "eigen"): ("local", [
         ("local", "[2, 2]", "one_f_one_b", (1, 4))]),
 }
-# Where targets are drawn, a second backward goes through the stages.
+# With drawn targets, a second backward goes through the stages.
 SAMPLED = {
     ("mlp", "cholesky, fisher = sampled"): ("auto", [
         ("auto", "[1, 1, 1, 1]", "one_f_one_b", (1, 4)),

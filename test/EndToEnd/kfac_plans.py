@@ -1,5 +1,5 @@
-"""Plans of how replicas share K-FAC's work, as modules have them. Needs only Python's
-standard library."""
+"""Reads and changes the plans in modules of how replicas share K-FAC's work. Needs only
+Python's standard library."""
 
 import re
 
@@ -9,7 +9,7 @@ PLAN = re.compile(r"hfta\.kfac_plan = (\[\{.*?\}\]|\{[^}]*\})")
 
 
 def find_plan(text):
-    """The plan that a module has, or its stages', as text."""
+    """Returns the plan of a module, or of its stages, as text."""
     found = PLAN.search(text)
     if not found:
         fail("the module has no plan of K-FAC")
@@ -22,20 +22,20 @@ def get_numbers(plan, name):
 
 
 def deal_owners(plan):
-    """Each factor has another owner than the one before it."""
+    """Gives each factor another owner than the one before it."""
     rows, columns = get_numbers(plan, "grid")
     return [number % rows * columns + column
             for number, column in enumerate(get_numbers(plan, "columns"))]
 
 
 def join_buckets(plan):
-    """All factors are added up at once."""
+    """Sums all factors at once."""
     return [len(get_numbers(plan, "sizes"))]
 
 
 def change_lists(plan, lists):
-    """The same, but in each stage's plan the lists of these names are what functions
-    make of it."""
+    """Returns the plan with the lists of these names, in each stage's plan, replaced by
+    the results of functions."""
     def change(found):
         one = found.group(0)
         for name, make in lists.items():
@@ -47,8 +47,8 @@ def change_lists(plan, lists):
 
 
 def compile_forced(hftac, job, binary, *flags, **lists):
-    """A job's program by its plan with other lists; without any, each of its factors
-    has an owner of its own."""
+    """Compiles a job with other lists in its plan; without any, each factor has an owner
+    of its own."""
     plan = change_lists(find_plan(run(hftac, job, "--emit=train", "-o", "-", *flags)),
                         lists or {"owners": deal_owners})
     fused = run(hftac, job, "--emit=fused", "-o", "-", *flags)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """A preconditioned sweep of 2 or 4 replicas that share K-FAC's work, on any number of
-ranks, gets the bytes, factors and inverses too, of one rank that forms as many groups;
-so it does after it was stopped and goes on on another number of ranks, and where a
-plan is given in which each factor has an owner of its own, or all are added up at
-once. With factors of one group's samples, bytes follow from the groups alone. Needs
-only Python's standard library and an MPI launcher.
+ranks, gets the bytes, factors and inverses too, of one rank with as many groups; so it
+does when it resumes on another number of ranks, and with a plan in which each factor has
+an owner of its own, or all factors are summed at once. With factors of one group's
+samples, bytes follow from the groups alone. Needs only Python's standard library and an
+MPI launcher.
 
     kfac_ranks.py --hftac HFTAC --work DIR [--part two|four|local|sampled]
 """
@@ -19,7 +19,7 @@ from kfac import COPIES, STEPS, make
 from kfac_plans import compile_forced, join_buckets
 from mpirun import run_ranks
 
-# Steps before the one that the stopped training has saved last.
+# The last step that the stopped training has saved.
 STOPPED = 5
 
 
@@ -31,8 +31,8 @@ def write_job(kind, method, replicas, placement, parts="micro_batches 4",
 
 
 class Check:
-    """Of programs of one job; `alone` is the one whose bytes count, of one replica:
-    by default the one that adds up all groups' moments."""
+    """Checks programs of one job against `alone`, a program of one replica: by default
+    the one that sums all groups' moments."""
 
     def __init__(self, work, kind, method, replicas, alone=None):
         self.work, self.kind, self.method = work, kind, method
@@ -72,7 +72,7 @@ class Check:
         return binary
 
     def check_resumed(self, binary, before, after):
-        """Stopped on `before` ranks, and gone on on `after`."""
+        """Stops on `before` ranks, and resumes on `after` ranks."""
         name = f"resumed-{before}-{after}"
         folder, _ = self.train(binary, name, before, "--steps", STOPPED)
         command = [binary, "train", "--data", self.work.folder, "--checkpoint", folder,
@@ -83,7 +83,7 @@ class Check:
                                f"{self.name}, resumed on {after} of {before} ranks")
 
     def force(self, placement, counts, pipeline="", **lists):
-        """With other lists in the plan; see compile_forced."""
+        """Checks a plan with other lists; see compile_forced."""
         name = "-".join(["forced", re.sub(r"\W+", "-", placement), *lists])
         job = self.work.write_job(
             f"{self.name}-{name}",
@@ -117,7 +117,7 @@ def check_four(work):
 
 
 def check_local(work):
-    """Groups that several replicas have, and that one has several of."""
+    """Several replicas have a group together, or one replica has several groups."""
     for kind, method in (("mlp", "cholesky"), ("cnn", "eigen")):
         groups = make(kind, COPIES, "  micro_batches 4, groups = 4", method)
         alone = work.compile(f"{kind}-local",
@@ -132,7 +132,7 @@ def check_local(work):
 
 
 def check_sampled(work):
-    """Targets that are drawn follow the sample's place in the whole batch."""
+    """Drawn targets depend on the sample's position in the whole batch."""
     for kind in ("mlp", "cnn"):
         check = Check(work, kind, "sampled", 4)
         check.check("balanced", [1, 3])

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Where a model keeps its samples doesn't matter to K-FAC: a network that puts
-positions first, or counts them with the samples, gets the factors that it gets with
-the samples in front. Needs only Python's standard library."""
+"""The axis of a model's samples doesn't matter to K-FAC: a network that puts positions
+first, or merges them with the samples, gets the factors that it gets with the samples in
+front. Needs only Python's standard library."""
 
 import sys
 
@@ -13,7 +13,7 @@ sys.path[:0] = [str(REFERENCE), str(REFERENCE.parent / "Hostile")]
 from make_data import uniform, write_npy  # noqa: E402
 from onnx_writer import (graph, integers, model, node, tensor, value)  # noqa: E402
 
-# As many positions as twice the samples: neither axis is told by its size.
+# There are twice as many positions as samples, so neither axis is identified by its size.
 BATCH, POSITIONS, WIDTH = 4, 8, 6
 SAMPLES, STEPS = 16, 4
 
@@ -23,8 +23,8 @@ def numbers(seed, count):
 
 
 def make_model(layout):
-    """A linear layer, a norm and another linear layer, between moves of axes that
-    take each other back."""
+    """Makes a linear layer, a norm and another linear layer, between transpositions that
+    undo each other."""
     moves = {
         "samples": ([], []),
         "positions": ([node("Transpose", ["x"], ["in"], "swap", perm=[1, 0, 2])],

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Preconditioned sweeps train on three threads to the bytes of one, by each method, and
-on four ranks that share K-FAC's work, where there is an MPI launcher: programs for
-scripts/check-threads to look for data races in. Needs only Python's standard library."""
+on four ranks that share K-FAC's work, if there is an MPI launcher: scripts/check-threads
+looks for data races in these programs. Needs only Python's standard library."""
 
 import shutil
 

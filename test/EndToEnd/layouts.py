@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Models that share a part, of which only some have convolutions or pooling that
-want channels last: each copy's bytes are those of its run alone, whoever is in the
+"""Models share a part, and only some of them have convolutions or pooling that want
+channels last: each copy's bytes are those of its run alone, whichever copies are in the
 array. Needs only Python's standard library."""
 
 import sys
@@ -61,13 +61,13 @@ class Model:
 
 
 def affine(model):
-    """What all models begin with: trained, so that each copy has its own."""
+    """Adds the trained beginning of all models, of which each copy has its own."""
     return (model.parameter("Mul", "scale", CHANNELS, 1, 1)
             .parameter("Add", "shift", CHANNELS, 1, 1).add("Tanh", name="t"))
 
 
 def normalized(model):
-    """What all models begin with on data alone, computed once for all."""
+    """Adds the beginning of all models on data alone, which is computed once for all."""
     return (model.add("Softplus", name="s")
             .add("ReduceMean", name="m", axes=[0, 2, 3], keepdims=1)
             .add("Sub", "s", name="centred")
@@ -87,7 +87,7 @@ def pooled(model):
 
 
 def reshaped(model):
-    """A value behind a reshape, which backward computes again or reads."""
+    """Adds a value after a reshape, which the backward recomputes or reads."""
     model.tensors += [integers("rows", [-1, CHANNELS, SIZE * SIZE]),
                       integers("grid", [-1, CHANNELS, SIZE, SIZE])]
     model.add("Reshape", "rows", name="flat").add("Sigmoid", name="g")
@@ -95,7 +95,7 @@ def reshaped(model):
 
 
 def branched(model):
-    """The common part again, beside a convolution of it."""
+    """Adds the common part again, beside a convolution of it."""
     before = model.last
     return model.conv("k").add("Mul", before, name="gate")
 
@@ -126,7 +126,7 @@ class Check:
             name, text, "--data", self.work.folder)), STEPS)
 
     def check(self, start):
-        """All parts behind one start: each alone, in pairs, all together."""
+        """Checks all parts after one start: each alone, in pairs, all together."""
         paths, alone = [], []
         rates = [0.05 * (index + 1) for index in range(len(PARTS))]
         for part, rate in zip(PARTS, rates):

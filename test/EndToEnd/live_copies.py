@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Of eight copies three stop after step 4 and two more after step 8: the others train
-to the bytes that they get beside all, and those that stopped keep what they had. In
-an array of one model, in micro-batches, not fused, and of models that differ in part.
+"""Three of eight copies stop after step 4 and two more after step 8: the others train to
+the bytes that they get beside all, and those that stopped keep what they had. This holds
+in an array of one model, in micro-batches, not fused, and for models that differ in part.
 Needs only Python's standard library."""
 
 import partial_fusion
@@ -9,7 +9,7 @@ from harness import (checkpoint, copy_file, expect_equal, expect_same_file,
                      read_safetensors)
 
 COPIES = 8
-# After so many steps these alone go on.
+# The copies that train in the steps up to each of these.
 LIVE = {4: range(COPIES), 8: (0, 2, 4, 6, 7), 14: (2, 6, 7)}
 LAST = max(LIVE)
 RATES = [1e-3 * (1 + copy) for copy in range(COPIES)]

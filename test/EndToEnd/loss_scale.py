@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Scaled losses: what a scale becomes of overflows and of steps without one, beside a
-formula written down here anew; that a copy has what it has alone, and after it was
-resumed; that powers of two change no bit where nothing is rounded to f16; that a GPU's
-program does the same. Needs only Python's standard library."""
+"""Tests scaled losses: the changes of a scale by overflows and by steps without one,
+compared with a formula that is written again here; that a copy gets the same alone, and
+when resumed; that powers of two change no bit where nothing is rounded to f16; and that a
+GPU's program does the same. Needs only Python's standard library."""
 
 import math
 import os
@@ -37,8 +37,8 @@ def to_half(value):
 
 
 def find_gradients(weight, bias, scale):
-    """Of the loss times the scale, the mean of squared differences; products multiply
-    numbers of f16."""
+    """Returns gradients of the loss times the scale; the loss is the mean of squared
+    differences, and products multiply numbers of f16."""
     gradient, shift = [0.0] * 3, 0.0
     for sample, target in zip(SAMPLES, TARGETS):
         inputs = [to_half(x) for x in sample]
@@ -101,7 +101,7 @@ def expect_simulated(folder, initial, what, limit=math.inf):
 
 
 def read_initial(binary, folder):
-    """What no step of a program with rates of 0 changes."""
+    """Reads the values that no step of a program with rates of 0 changes."""
     run(binary, "train", "--data", folder, "--checkpoint", folder / "initial",
         "--steps", "1", "--no-progress")
     tensors = [read(folder / "initial", 1, copy) for copy in range(COPIES)]
@@ -116,7 +116,7 @@ def check_line(work):
     log = work.folder / "line.jsonl"
     folder = work.train(binary, "--log", log, "--log-every", "1")
     expect_simulated(folder, initial, "line")
-    # Each line of the log has what its step was computed with.
+    # Each line of the log has the values that its step was computed with.
     lines = [line for line in read_log(log) if line["event"] == "step"]
     expect_equal(lines[0]["loss_scale"], SCALES, "the first step's scales")
     expect_equal(lines[0]["skipped_steps"], [1, 0, 1], "steps skipped at first")
@@ -134,7 +134,7 @@ def check_line(work):
 
 
 def train_resumed(work, binary):
-    """To half of the steps, then the rest."""
+    """Trains half of the steps, then the rest."""
     folder = work.folder / f"{binary.name}-resumed"
     for steps, flags in ((STEPS // 2, []), (STEPS, ["--resume"])):
         run(binary, "train", "--data", work.folder, "--checkpoint", folder,
@@ -143,7 +143,7 @@ def train_resumed(work, binary):
 
 
 def check_line_otherwise(work, binary, folder):
-    """Fused, apart, alone, and resumed in the middle of overflows."""
+    """Checks copies fused, apart, alone, and resumed in the middle of overflows."""
     expected = checkpoint(folder, STEPS)
     apart = work.train(work.compile("apart", make_line(RATES, CLAUSES), "--no-fuse"))
     expect_same_checkpoint(checkpoint(apart, STEPS), expected, "copies compiled alone")
@@ -159,8 +159,8 @@ def check_line_otherwise(work, binary, folder):
 
 
 def check_powers_of_two(work):
-    """Where nothing is rounded to f16, a scale changes nothing but itself; within a
-    budget of memory, too."""
+    """If nothing is rounded to f16, a scale changes nothing but itself, also within a
+    budget of memory."""
     clauses = "  micro_batches 2\n  clip_norm 0.5\n"
     plain = work.train(work.compile("plain", make_job("mlp", STEPS, clauses)))
     scaled = make_job("mlp", STEPS, clauses + "  loss_scale [1024, 0.25, 65536]\n"
@@ -180,7 +180,7 @@ def check_powers_of_two(work):
 
 
 def check_narrow_state(work):
-    """What a step leaves as it was is chosen in the type that is stored."""
+    """A skipped step keeps its old values in the stored type."""
     for stored in ("state = bf16", "parameters = f16"):
         job = make_job("mlp", 3, f"  precision f32, {stored}\n  loss_scale 1024\n")
         binary = work.compile("narrow", job, "--target=cuda", "--gpu-code=emulated",

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Memory is known at compile time: what a training process has of its own stays
-within the peak that `info` prints, the decompressed data and 32 MiB. `info` lists
-the segments that make it, the tasks, and each layer's parameter, input and output
-gradient. Turns of any width train to the same bytes in it."""
+"""Memory is known at compile time: a training process' own memory stays within the peak
+that `info` prints, plus the decompressed data and 32 MiB. `info` lists the segments that
+make up the peak, the tasks, and each layer's parameter, input and output gradient. Turns
+of any width train to the same bytes in it."""
 
 import gzip
 import json
@@ -46,7 +46,7 @@ LAYERS = {
 
 
 def write_data(folder):
-    """As in the MNIST files: images compressed, labels plain."""
+    """Writes data as in the MNIST files: images compressed, labels plain."""
     image = bytes(i * 7 % 251 for i in range(SIDE * SIDE))
     header = struct.pack(">IIII", 0x00000803, SAMPLES, SIDE, SIDE)
     with gzip.open(folder / "images.gz", "wb", compresslevel=1) as file:
@@ -94,7 +94,7 @@ def check_plan(info):
 
 
 def check_turns(plans):
-    """Copies that go through a step in turn use the same memory."""
+    """Copies that take turns through a step use the same memory."""
     for threads, info in plans.items():
         expect_equal(info["memory"]["copies_at_once"],
                      min(threads, len(info["copies"])),
@@ -106,8 +106,8 @@ def check_turns(plans):
 
 
 def check_widths(work):
-    """With several threads half of the steps are one copy after the other, shared by
-    all threads, so as to see whether that is faster."""
+    """With several threads, half of the steps run one copy after the other, on all
+    threads, to measure whether that is faster."""
     one, several = (checkpoint(work.folder / f"checkpoints-{threads}", 8)
                     for threads in (1, 3))
     expect_same_checkpoint(one, several, "turns of one and of two copies", 2)
@@ -151,7 +151,7 @@ def main():
               f"data {data}")
         if most > info["peak_bytes"] + data + ALLOWANCE:
             fail("the training takes more memory than planned")
-        # Whoever measured nothing would find that it fits.
+        # A measurement of nothing would fit, too.
         if most < data:
             fail("the training takes less memory than its data")
     check_turns(plans)

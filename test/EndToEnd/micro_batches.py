@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Gradients of a batch in parts are those of the whole: in f64 within 1e-12. The
+"""The gradients of a batch in parts are those of the whole, in f64 within 1e-12. The
 order of the parts' forwards and backwards doesn't change a bit, nor does a cut."""
 
 import json

@@ -8,22 +8,22 @@ import tempfile
 
 COMMAND = ["mpirun", "--bind-to", "none"]
 
-# Seconds after which a run has failed: many times what it takes.
+# The seconds after which a run has failed, many times the usual duration.
 LIMIT = 120
 
 
 def get_environment(folder):
-    """In which mpirun starts any number of ranks without options of its own. Its files
-    go to a folder of its own: several of Open MPI's mpirun that make a common one at
-    the same time fail."""
+    """Returns an environment in which mpirun starts any number of ranks without options.
+    Its files go to a folder of its own, as several mpirun of Open MPI fail if they make a
+    common one at the same time."""
     return {**os.environ, "TMPDIR": str(folder),
             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 class Ranks:
-    """`ranks` processes of a command, both streams of all together. `options` are
-    mpirun's, `place` is where they start."""
+    """A run of a command in `ranks` processes, with one stream for all of their output.
+    `options` are mpirun's, `place` is the folder where they start."""
 
     def __init__(self, ranks, *command, options=(), place=None):
         self.command = [*COMMAND, *options, "-n", str(ranks), *map(str, command)]
@@ -34,15 +34,15 @@ class Ranks:
             text=True, cwd=place, env=get_environment(self.folder.name))
 
     def finish(self, *codes, limit=LIMIT):
-        """What they have printed; stops if mpirun's exit code is none of these, 0 by
-        default. `left` then holds the names of files that MPI has left."""
+        """Returns their output; fails if mpirun's exit code isn't one of `codes`, by
+        default 0. `left` then has the names of files that MPI has left."""
         codes = codes or (0,)
         text = " ".join(self.command)
         with self.folder:
             try:
                 output, _ = self.process.communicate(timeout=limit)
             except subprocess.TimeoutExpired:
-                # It ends the ranks.
+                # The signal ends the ranks, too.
                 self.process.send_signal(signal.SIGTERM)
                 output, _ = self.process.communicate()
                 sys.exit(f"error: {text}: still runs after {limit} s\n"
@@ -55,13 +55,14 @@ class Ranks:
 
 
 def run_ranks(ranks, *command, code=0, options=(), place=None):
-    """The output of `ranks` processes; stops if mpirun's exit code is another."""
+    """Returns the output of `ranks` processes; fails if mpirun's exit code isn't
+    `code`."""
     return Ranks(ranks, *command, options=options, place=place).finish(code)
 
 
 def run_apart(ranks, folder, *command, code=0):
-    """As run_ranks, in `folder`; but all ranks except the first are in folders of their
-    own, apart-1, apart-2 … in it."""
+    """Runs as run_ranks does, in `folder`; but all ranks except the first are in folders
+    of their own in it, apart-1, apart-2 …"""
     lines = ["t=${OMPI_COMM_WORLD_RANK:-0}",
              f"[ $t = 0 ] || {{ mkdir -p {folder}/apart-$t; cd {folder}/apart-$t; }}",
              'exec "$@"']
@@ -70,7 +71,7 @@ def run_apart(ranks, folder, *command, code=0):
 
 
 def find_rank(binary, rank):
-    """The process of a rank, by what it was started with; None where there is none."""
+    """Returns the process of a rank that runs `binary`; None if there is none."""
     for folder in os.listdir("/proc"):
         try:
             with open(f"/proc/{folder}/environ", "rb") as file:

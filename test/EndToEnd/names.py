@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Models whose tensors and hyper-parameters are called like variables of the
-compiler train as they do under other names: with any number of threads, alone
+"""Models whose tensors and hyper-parameters have names of the compiler's
+variables train as they do under other names: with any number of threads, alone
 and in an array, with the same numbers. Needs only Python's standard library."""
 
 import sys
@@ -15,12 +15,12 @@ from onnx_writer import graph, model, node, tensor, value  # noqa: E402
 
 STEPS = 6
 
-# Hyper-parameters may be called as anything that isn't a setting of all jobs.
+# Hyper-parameters may have any name that isn't a setting of all jobs.
 SCALARS = ["learning_rate", "loss", "clip_scale", "micro_batch",
            "valid_samples", "mean_loss", "step", "first_sample", "norm",
            "forward", "prepare", "objective", "hfta"]
 
-# Tensors of a file may be called as anything.
+# Tensors of a file may have any name.
 TENSORS = SCALARS + [
     "lr", "momentum", "weight_decay", "seed", "label_smoothing", "loss/weight",
     "evaluation/loss_sum", "gradient/lr", "norm/lr", "initial/lr", "saved/0",
@@ -63,7 +63,8 @@ def onnx_job(path, rates):
 
 
 def write_model(path, names):
-    """image -> 10 numbers -> one affine operation a tensor -> y."""
+    """Writes a model: image -> 10 numbers -> one affine operation for each
+    tensor -> y."""
     tensors = [tensor("flat", [2], [-1, 64], type=7),
                tensor("weight", [64, 10],
                       [((7 * i) % 23 - 11) / 50 for i in range(640)])]
@@ -90,7 +91,8 @@ class Check:
         return checkpoint(folder, STEPS)
 
     def check(self, what, make_job, names):
-        """`make_job(names, rates)` is the job; 'other' names give the same."""
+        """`make_job(names, rates)` makes the job; other names give the same
+        results."""
         rates = [0.1, 0.02]
         array = self.work.compile(what, make_job(names, rates))
         together = self.train(array, 1)
@@ -125,7 +127,7 @@ def main():
     check = Check()
     check.check("language", language_job, SCALARS)
     check.check("onnx", check.onnx, TENSORS)
-    # Only in checkpoints do an optimizer's state and a model's tensors meet.
+    # An optimizer's state and a model's tensors meet only in checkpoints.
     path = check.work.folder / "state.onnx"
     write_model(path, ["w", "velocity/w"])
     job = check.work.write_job("state", onnx_job(path, [0.1]))

@@ -18,7 +18,7 @@ class Check(NetworkRun):
         self.dropout = 0.25 if network.has_dropout else None
 
     def folder(self, name, threads, *flags, rates=None):
-        """The checkpoint of a job's copies."""
+        """Returns the checkpoint of a job's copies."""
         binary = self.compile(name, "f32", *flags, steps=STEPS,
                               rates=rates or self.rates, dropout=self.dropout)
         return self.checkpoint(binary, threads)

@@ -2,8 +2,8 @@
 """Checks the layers of a network: each trained parameter is listed, and sums of
 output gradient times input are its gradient, by finite differences in f64.
 
-HftaLayerCheck does it; this compiles the network's job up to phase `train`. Needs
-only Python's standard library."""
+HftaLayerCheck does the comparison; this script compiles the network's job up to
+phase `train`. Needs only Python's standard library."""
 
 import argparse
 import pathlib
@@ -11,7 +11,7 @@ import pathlib
 from harness import run
 from network_run import NetworkFolder, networks
 
-RATES = [1e-4, 1e-3]  # of as many copies
+RATES = [1e-4, 1e-3]  # one for each copy
 
 
 def main():

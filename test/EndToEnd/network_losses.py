@@ -3,10 +3,11 @@
 losses of 20 steps in f64; in f32 the first loss and each parameter's gradient.
 Needs only Python's standard library.
 
-A loss may differ by 1e-8 of itself or, where the network is chaotic, by 100
-times what rounding the initial weights differently does in PyTorch. A gradient's
-entry may differ by 1e-3 of the largest or, where nearly all of it cancels out, by
-4 times what PyTorch's own does in f32.
+A loss may differ by a relative error of 1e-8 or, where the network is chaotic,
+by 100 times the change that rounding the initial weights differently causes in
+PyTorch. A gradient's entry may differ by 1e-3 of the largest one or, where
+nearly all of it cancels out, by 4 times the difference of PyTorch's own
+gradient in f32.
 """
 
 import array
@@ -20,7 +21,8 @@ CHAOS = 100
 LOSS_RELATIVE_F32 = 1e-4
 GRADIENT_RELATIVE_F32 = 1e-3
 CANCELLED = 4
-NO_GRADIENT = 1e-10  # of the largest of all: rounding errors, even in f64
+NO_GRADIENT = 1e-10  # relative to the largest gradient: rounding errors, even
+                     # in f64
 
 
 class Check(NetworkRun):

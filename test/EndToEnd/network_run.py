@@ -27,7 +27,8 @@ class NetworkFolder:
         networks.write_data(work, name, samples)
 
     def place_model(self, folder):
-        """Beside its weights: where they lie, or in the work folder."""
+        """Places the model beside its weights: in their own folder, or in the
+        work folder."""
         self.model = (folder / f"{self.name}.onnx").resolve()
         index = folder / f"{self.name}.json"
         if not index.exists():
@@ -39,7 +40,7 @@ class NetworkFolder:
         networks.write_weights(self.work, index)
 
     def run_hftac(self, name, precision, *flags, model=None, code=0, **settings):
-        """The program, and what hftac says."""
+        """Returns the program, and the output of hftac."""
         job = self.work / f"{name}.hfta"
         job.write_text(networks.make_job(self.name,
                                          model or str(self.model.absolute()),
@@ -52,7 +53,7 @@ class NetworkFolder:
         return self.run_hftac(name, precision, *flags, **settings)[0]
 
     def train(self, binary, *flags):
-        """The losses: one row a step, one number a copy."""
+        """Returns the losses: a row for each step, a number for each copy."""
         log = self.work / f"{binary.name}.jsonl"
         log.unlink(missing_ok=True)
         run(binary, "train", "--data", self.work, "--log", log, "--log-every",
@@ -62,7 +63,7 @@ class NetworkFolder:
 
 
 class NetworkRun(NetworkFolder):
-    """The same, from the options of a script."""
+    """A network's folder that is described by the options of a script."""
 
     def __init__(self, description):
         parser = argparse.ArgumentParser(

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Single ONNX nodes from hftac's command line to a program's output files: element
-types, operands bound with --constant, axes sized with --dim, tensors without
-elements, and operators of operator sets 22 to 28. Needs only Python's standard
-library."""
+"""Tests single ONNX nodes from hftac's command line to a program's output files: element
+types, operands bound with --constant, axes sized with --dim, tensors without elements,
+and operators of operator sets 22 to 28. Needs only Python's standard library."""
 
 import struct
 import sys
@@ -96,7 +95,7 @@ CASES = [
          opset=22),
     Case("shape-25", [node("Shape", ["x"], ["y"])], {"x": (FLOAT, [2, 3], count(6))},
          {"y": (INT64, [2], [2, 3])}, opset=25),
-    # In bfloat16 257 is 256, so that the sum would leave its step out.
+    # 257 is 256 in bfloat16, so a sum in it would lose its step.
     Case("range-27", [node("Range", ["start", "limit", "step"], ["r"]),
                       node("Cast", ["r"], ["f"], to=FLOAT),
                       node("Add", ["f", "x"], ["y"])],

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Some steps of each optimizer on a line through points, in f64, beside formulas
-written down here anew. Needs only Python's standard library."""
+"""Compares some steps of each optimizer on a line through points, in f64, with formulas
+that are written again here. Needs only Python's standard library."""
 
 import json
 import math
@@ -61,8 +61,8 @@ def lion(p, g, s, t, lr, beta1=0.9, beta2=0.99, weight_decay=0.0):
     return p - lr * math.copysign(1.0, mixed) if mixed else p
 
 
-# For each run the optimizer, what it is called with (a list: a value a copy), and
-# the states that it must have. The first copy's rate is 0: its parameters stay.
+# For each run: the optimizer, its arguments (a list has a value for each copy), and the
+# states that it must have. The first copy's rate is 0, so its parameters don't change.
 RUNS = [
     (sgd, {"lr": [0, 0.1, 0.02], "momentum": 0.9, "weight_decay": 0.1,
            "nesterov": True}, {"velocity"}),
@@ -98,7 +98,7 @@ def write_data(folder):
 
 
 def gradients(weight, bias):
-    """Of the mean of squared differences."""
+    """Returns the gradients of the mean of squared differences."""
     gradient, shift = [0.0] * 3, 0.0
     for sample, target in zip(SAMPLES, TARGETS):
         error = sum(w * x for w, x in zip(weight, sample)) + bias[0] - target
@@ -160,7 +160,7 @@ def main():
             expected = simulate(update, {**settings, "lr": rate}, initial, states)
             expect_close(read(folder, copy), expected, f"{name}, copy {copy}")
         print(f"{name}: {len(rates)} copies")
-    # A checkpoint goes on where optimizer and states are the same, and only there.
+    # A checkpoint can be resumed only with the same optimizer and states.
     expect_equal(len(set(identities.values())), len(identities), "identities")
 
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""On a device whose tasks take the times of a file, a step takes no less than the
-times of those that wait for each other, and runs what it always runs."""
+"""On a device whose tasks take the times in a file, a step takes no less than
+the times of those that wait for each other, and runs all that it always
+runs."""
 
 import json
 
 from harness import Work, expect_equal, fail, make_job, run
 
-SECONDS = 0.005  # of each run
+SECONDS = 0.005  # of each run of a task
 STEPS = 3
 MICRO_BATCHES = 4
 
@@ -23,13 +24,13 @@ def main():
         costs.write_text(json.dumps({**measured, "tasks": tasks}))
         return json.loads(run(*bench, "--device", f"paced:{costs}"))
 
-    # What a run takes is the seconds of all runs over their number.
+    # A run takes the seconds of all runs divided by their number.
     paced = pace([{**task, "seconds": SECONDS * task["runs"]}
                   for task in measured["tasks"]])
     runs = {task["name"]: task["runs"] for task in paced["tasks"]}
     expect_equal(set(runs), {task["name"] for task in measured["tasks"]}, "tasks")
     for task in paced["tasks"]:
-        # A sleep that is too long is taken off the next one.
+        # The excess of a long sleep is subtracted from the next one.
         if task["seconds"] < 0.5 * SECONDS * task["runs"]:
             fail(f"{task} takes less than {SECONDS} s a run")
     chain = 2 * MICRO_BATCHES + runs["combine.0"] + runs["update.0"]

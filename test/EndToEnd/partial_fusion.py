@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Three files of ResNet-18, one with another number of classes and one with one
-block more, train as one array. Each copy equals the one that its file gives
-alone, byte by byte; checkpoints, exports and outputs are the copy's own; remarks
-tell what wasn't fused. Needs only Python's standard library."""
+"""Three files of ResNet-18, one with another number of classes and one with one more
+block, train as one array. Each copy equals the one that its file gives alone, byte by
+byte; checkpoints, exports and outputs are the copy's own; remarks report the parts that
+weren't fused. Needs only Python's standard library."""
 
 import argparse
 import json
@@ -79,7 +79,7 @@ def check_info(binary):
 
 
 def check_outputs(check, array, alone, copy):
-    """What `run` and `export` write is what the copy's own binary writes."""
+    """`run` and `export` write the files that the copy's own binary writes."""
     written = []
     for binary, index in ((array, copy), (alone, 0)):
         folder = check.work / f"{binary.name}-{copy}-out"
@@ -95,7 +95,7 @@ def check_outputs(check, array, alone, copy):
 
 
 def check_groups(check):
-    """Sums of groups lie in segments of all copies and in segments of one's own."""
+    """Sums of groups lie in segments of all copies and in segments of one copy."""
     clauses = ["micro_batches 2, groups = 2"]
     array, _ = check.compile("groups", NAMES, RATES, clauses=clauses)
     alone, _ = check.compile("groups-alone", NAMES[2:], RATES[2:], clauses=clauses)
@@ -121,7 +121,7 @@ def main():
         expect_same_file(copy_file(together, copy), copy_file(apart, copy),
                          f"copy {copy} not fused")
     check_groups(check)
-    # Its checkpoint leads on.
+    # The array's checkpoint can be resumed.
     folder = check.work / "resumed"
     run(array, "train", "--data", check.work, "--steps", 2, "--checkpoint",
         folder, "--no-progress")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Two models that differ in what follows a layer: one reads its result twice there, and
-what they have in common reads it, too. Trained as one array, each adds its gradients up
-in the order that it has alone, zeros' signs included. Needs only Python's standard
-library."""
+"""Two models differ in the ops after a layer: one of them reads the layer's result twice
+there, and their common part reads it, too. Trained as one array, each adds up its
+gradients in the order that it uses alone, including the signs of zeros. Needs only
+Python's standard library."""
 
 import os
 import random

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Every phase whose output is MLIR reads back in hfta-opt and continues in hftac to
-a program that logs the numbers of the one that was made at once."""
+"""Every phase whose output is MLIR can be read back by hfta-opt and compiled further by
+hftac to a program that logs the numbers of the directly compiled one."""
 
 import json
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A pipeline's stages train to the bytes of the program that isn't cut: in each order,
-on each number of ranks, with logs and evaluations; copies fused, partially, or each
-compiled alone. Checkpoints of any pipeline are gone on from by any other, and ranks have
-the workers in the order of a plan's devices. Needs Open MPI's mpirun, and only Python's
-standard library."""
+"""A pipeline's stages train to the bytes of the program without stages: in each order, on
+each number of ranks, with logs and evaluations; with copies fused, partially fused, or
+each compiled alone. Any pipeline resumes from the checkpoints of any other, and ranks
+have the workers in the order of a plan's devices. Needs Open MPI's mpirun, and only
+Python's standard library."""
 
 import json
 import random
@@ -15,11 +15,11 @@ from pipeline_models import (COPIES, STEPS, TIED_PARTS, compile_on_devices, make
                              make_pipeline, write_partial, write_tied)
 from pipeline_orders import make_random_order, write_rows
 
-# Of stages of one part, and of two.
+# The orders of stages of one part, then those of stages of two parts.
 ORDERS = ("all_forwards_first", "one_f_one_b", "zero_bubble")
 CHUNKED = ("interleaved", "v_shape")
 RECOMPUTED = ("one_f_one_b", "zero_bubble", "v_shape")
-# Each network with clauses of its training, flags of hftac, and numbers of ranks.
+# For each network: clauses of its training, flags of hftac, and numbers of ranks.
 JOBS = {
     "mlp": ("micro_batches 8\n  clip_norm 0.5", (), (1, 2, 4)),
     "deep": ("micro_batches 8", (), (1, 3, 4)),
@@ -39,7 +39,7 @@ class Check:
         self.trained = {}
 
     def train(self, binary, ranks, name, *more):
-        """The checkpoint and the log of a training; what began it isn't compared."""
+        """Returns the checkpoint and the log of a training, without its start event."""
         log = self.folder / f"{name}.jsonl"
         run_ranks(ranks, binary, "train", "--data", self.folder, "--checkpoint",
                   self.folder / name, "--log", log, "--log-every", 1, "--no-progress",
@@ -68,7 +68,7 @@ class Check:
 
 
 def check_orders(check):
-    """Four stages, or two of two parts, are what isn't cut, in each order."""
+    """Four stages, or two of two parts, give the results of one stage, in each order."""
     for net, (clauses, flags, counts) in JOBS.items():
         expected = check.train_uncut(net, clauses, *flags)
         for order in CHUNKED if net == "deep" else ORDERS + CHUNKED:
@@ -79,8 +79,8 @@ def check_orders(check):
 
 
 def check_far_readers(check):
-    """The last of eight parts sends to the part before it, which reads at once, and the
-    gradient of a weight to the first one, which reads much later."""
+    """The last of eight parts sends to the part before it, which reads at once, and sends
+    the gradient of a weight to the first one, which reads much later."""
     clauses, flags, _ = JOBS["tied"]
     for order in CHUNKED:
         pipeline = make_pipeline("tied", order=order, cuts=TIED_PARTS)
@@ -89,7 +89,7 @@ def check_far_readers(check):
 
 
 def check_in_flight(check):
-    """As many micro-batches in flight as the job says: fewer than an order wants, or
+    """The job sets the number of micro-batches in flight: fewer than an order wants, or
     more."""
     clauses, flags, _ = JOBS["mlp"]
     expected = check.train_uncut("mlp", clauses, *flags)
@@ -102,7 +102,7 @@ def check_in_flight(check):
 
 
 def check_recompute(check):
-    """What stages compute again is what they would have kept."""
+    """Values that stages recompute are those that they would have kept."""
     for net, (clauses, flags, counts) in JOBS.items():
         expected = check.train_uncut(net, clauses, *flags)
         orders = ("interleaved", "v_shape") if net == "deep" else RECOMPUTED
@@ -115,8 +115,8 @@ def check_recompute(check):
 
 
 def check_planned(check):
-    """What the planner finds, for machines with much memory or little, and from a plan
-    in a file, whose order lists actions."""
+    """Plans come from the planner, for machines with much memory or little, and from a
+    file, whose order lists actions."""
     clauses, flags = "micro_batches 8, groups = 8", ()
     expected = check.train_uncut("mlp", clauses, *flags)
     machines = "cluster devices = [1, 1, 1, 1], network = 1e9"
@@ -131,8 +131,8 @@ def check_planned(check):
 
 
 def check_planned_chunks(check):
-    """Stages of two chunks whose order the planner finds, or whose cuts too, also from
-    its file: what they are by hand, and uncut."""
+    """Stages have two chunks; the planner finds their order, or their cuts too, also from
+    its file. The results are those of orders by hand, and of the uncut program."""
     clauses, flags = "micro_batches 8", ()
     expected = check.train_uncut("mlp", clauses, *flags)
     for name, planned in (
@@ -161,8 +161,8 @@ def check_planned_chunks(check):
 
 
 def check_files(check):
-    """Orders from files: halves of backwards at uneven times, two chunks there and back,
-    and one of positions, whose workers have a row together."""
+    """Orders come from files: halves of backwards at uneven times, two chunks there and
+    back, and one of positions, whose workers share a row."""
     clauses, flags, _ = JOBS["mlp"]
     positions = [["0F0", "0F1", "0I0", "0F2", "0W0", "0F3", "0B1", "0B2", "0B3"],
                  [f"1{kind}{number}" for number in range(8) for kind in "FIW"]]
@@ -183,8 +183,8 @@ def check_files(check):
 
 
 def check_replicas(check):
-    """Stages of several replicas: equal on each number of ranks, and, with as many
-    groups, to what isn't cut."""
+    """Stages of several replicas give equal results on each number of ranks, and, with as
+    many groups, those of one stage."""
     for net, cut in (("mlp", "second"), ("cnn", "pool1"), ("tied", "mixed1")):
         for more, uncut in (("", None), (", groups = 8", "micro_batches 8, groups = 8")):
             pipeline = make_pipeline(net, "[2, 1]", cuts=[cut])
@@ -194,7 +194,7 @@ def check_replicas(check):
 
 
 def check_resumed(check):
-    """One rank, four stages, and two stages of two replicas go on from each other's
+    """One rank, four stages, and two stages of two replicas resume from each other's
     checkpoints, as if never stopped."""
     clauses = "micro_batches 8, groups = 8"
     expected, _ = check.train_uncut("cnn", clauses)
@@ -224,8 +224,8 @@ def check_places(binary, devices):
 
 
 def check_devices(check):
-    """A plan says on which rank a worker is, which changes no byte; on any number of
-    ranks, and gone on from by another plan."""
+    """A plan assigns workers to ranks, which changes no byte, on any number of ranks, and
+    when another plan resumes."""
     clauses = "micro_batches 8, groups = 8"
     expected, log = check.train_uncut("cnn", clauses)
     devices = ([5], [1, 0], [7])

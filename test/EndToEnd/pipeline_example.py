@@ -15,7 +15,7 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, required=True)
     options = parser.parse_args()
     folder = options.work
-    # Two epochs of the test's samples.
+    # Two epochs have as many steps with the test's samples.
     outputs = run_readme("pipeline", options.hftac, folder,
                          ("step-00000468", f"step-{2 * STEPS:08d}"))
     expect_equal(len(outputs), 4, "blocks of commands")

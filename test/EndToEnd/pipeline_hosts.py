@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A plan puts a stage's replicas on one host, which adds up their gradients there: less
-goes over the network than these gradients are, and the bytes that are trained are those
-of the program that isn't cut. The hosts are network namespaces, which root can make where
+"""A plan puts a stage's replicas on one host, which sums their gradients there: fewer
+bytes than these gradients have go over the network, and the trained bytes are those of
+the program without stages. The hosts are network namespaces, which root can make if
 iproute2 is installed. Needs Open MPI's mpirun, and only Python's standard library."""
 
 from harness import (DATA, Work, checkpoint, expect_same_checkpoint, fail, make_blocks,
@@ -17,10 +17,10 @@ model net(image: f32[batch, 1, 8, 8]) {{
   return output = linear(hidden, 10)
 }}
 """
-# Of the stage that has two replicas; each gives the other a half and gets one.
+# The bytes of the stage with two replicas; each sends a half to the other and gets one.
 GRADIENTS = COPIES * STEPS * 4 * WIDTH * WIDTH
 PIPELINE = 'cuts = ["wide", "hidden"], replicas = [1, 2, 1]'
-# On two hosts of two devices each.
+# The devices of the stages, on two hosts of two devices each.
 TOGETHER, APART = ([2], [0, 1], [3]), ([0], [1, 2], [3])
 
 

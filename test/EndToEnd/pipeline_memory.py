@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A rank that has a stage takes no more memory of its own than is planned for it, and 40
-MiB as in ranks_memory.py. The first of two stages has less in the order one_f_one_b,
-with fewer micro-batches in flight, than in all_forwards_first."""
+"""A rank with a stage has no more memory of its own than is planned for it, plus 40 MiB
+as in ranks_memory.py. The first of two stages needs less in the order one_f_one_b, which
+has fewer micro-batches in flight, than in all_forwards_first."""
 
 import argparse
 import json
@@ -13,14 +13,14 @@ from network_run import NetworkFolder
 from ranks_memory import expect_planned, watch
 
 BATCH, STEPS, MICRO_BATCHES = 256, 4, 8
-# In the middle of the model.
+# The cut is in the middle of the model.
 CUT = "/layers.0/norm2/LayerNormalization"
-# Of the first stage's peaks, where each rank has half of the model.
+# The largest ratio of the first stage's peaks; each rank has half of the model.
 MOST = 0.88
 
 
 def measure(check, order):
-    """What is planned for rank 0."""
+    """Returns the memory that is planned for rank 0."""
     binary = check.compile(order, "f32", steps=STEPS, batch=BATCH, clauses=[
         f"micro_batches {MICRO_BATCHES}", f'pipeline cuts = ["{CUT}"], order = {order}'])
     output = run_ranks(2, binary, "bench", "--json", "--phases", "--steps", 1,

@@ -18,8 +18,8 @@ COPIES = 4
 STEPS = 5
 SAMPLES, TOKENS, WORDS, WIDTH = 320, 6, 11, 8
 
-# In the language: a dropout in each stage, running statistics in two, a value that
-# skips over two stages, and one that is computed before them and used by the last.
+# Networks in the language: with a dropout in each stage, running statistics in two, a
+# value that skips two stages, and one that is computed before them and used by the last.
 LANGUAGE = {
     "mlp": """
 model net(image: f32[batch, 1, 8, 8]) {
@@ -55,7 +55,7 @@ CUTS = {
     "tied": ["embedded", "mixed1", "mixed2"],
     "partial": ["first", "second", "third"],
 }
-# Of the tied one, in eight parts.
+# The cuts of the tied network into eight parts.
 TIED_PARTS = ("embedded", "r1", "n1", "mixed1", "r2", "n2", "mixed2")
 FIELDS = {
     "mlp": DATA["mlp"], "deep": DATA["mlp"], "skip": DATA["mlp"], "cnn": DATA["cnn"],
@@ -106,8 +106,8 @@ def make_block(number, source, result, kind):
 
 
 def write_tied(folder, name="tied", kind="Relu"):
-    """A language model whose table of words is its last layer's weight, too; `kind` is
-    its first block's function."""
+    """Writes a language model whose table of words is its last layer's weight, too;
+    `kind` is its first block's function."""
     nodes = [node("Gather", ["words", "tokens"], ["g"], name="g"),
              node("Add", ["g", "places"], ["embedded"], name="embedded")]
     tensors = [make_numbers("words", WORDS, WIDTH),
@@ -129,8 +129,8 @@ def write_tied(folder, name="tied", kind="Relu"):
 
 
 def write_masked(folder):
-    """Layers that all use one mask, made of the tokens of write_tied, and one value of
-    what isn't masked."""
+    """Writes layers that all use one mask, computed from the tokens of write_tied, and a
+    value of the elements that aren't masked."""
     nodes = [node("Gather", ["words", "tokens"], ["embedded"], name="embedded"),
              node("LessOrEqual", ["tokens", "seven"], ["small"], name="small"),
              node("Unsqueeze", ["small", "axis"], ["mask"], name="mask")]
@@ -151,7 +151,7 @@ def write_masked(folder):
 
 
 def write_partial(folder):
-    """Two models, of which one has another function and a layer more."""
+    """Writes two models, one of which has another function and one more layer."""
     for name, kind, more in (("plain", "Relu", False), ("other", "Tanh", True)):
         nodes = [node("Reshape", ["image", "flat"], ["x"], name="x")]
         tensors = [integers("flat", [-1, 64])]
@@ -183,7 +183,7 @@ def get_model(net):
 
 
 def make_job(net, clauses, steps=STEPS, batch=48):
-    """A job of four copies. The last batch of an evaluation is no whole one."""
+    """Makes a job of four copies. The last batch of an evaluation is incomplete."""
     rates = RATES
     takes_tokens = FIELDS[net] == FIELDS["tied"]
     label = "next" if takes_tokens else "label"
@@ -196,7 +196,7 @@ def make_job(net, clauses, steps=STEPS, batch=48):
 
 
 def make_pipeline(net, replicas=None, order="auto", cuts=None):
-    """The clause that cuts a network into its stages."""
+    """Returns the clause that cuts a network into its stages."""
     names = ", ".join(f'"{name}"' for name in (cuts or CUTS[net]))
     parts = [f"cuts = [{names}]", f"order = {order}"]
     if replicas:
@@ -207,8 +207,8 @@ def make_pipeline(net, replicas=None, order="auto", cuts=None):
 
 
 def compile_on_devices(work, name, text, pipeline, devices):
-    """A program of a job whose plan, of the stages of `pipeline`, is changed to have
-    these devices, a list a stage."""
+    """Compiles a job with the plan of `pipeline`, changed to these devices, a list for
+    each stage."""
     job, plan = work.write_job(name, text), work.folder / f"{name}.json"
     run(work.hftac, job, "--plan-pipeline", f"--pipeline={pipeline}", "-o", plan)
     changed = json.loads(plan.read_text())

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Networks in four stages, in each order and on each number of ranks, train to the bytes
-of the program that isn't cut: logs and checkpoints, of copies that are fused, compiled
-alone or in part, with gradients clipped or not, in f32 and f64; two stages of two
-replicas and one, and four stages on two hosts, too. Needs Open MPI's mpirun, and only
-Python's standard library; hosts are network namespaces, which root can make.
+of the program without stages: logs and checkpoints, of copies that are fused, compiled
+alone or in part, with gradients clipped or not, in f32 and f64; also two stages of two
+replicas and one, and four stages on two hosts. Needs Open MPI's mpirun, and only Python's
+standard library; hosts are network namespaces, which root can make.
 
     pipeline_networks.py --hftac HFTAC --work DIR [--name NAME] [--part N/M]
 """
@@ -29,13 +29,13 @@ from trainings import expect_same_training, expect_trained, read_training
 COPIES, STEPS, MICRO_BATCHES = 4, 5, 8
 ORDERS = (*CHUNKS_OF_ORDERS, "file")
 RANKS = (1, 2, 4)
-# Cases that are checked at a time.
+# The number of cases that are checked at a time.
 JOBS = 2
 
 
 def write_mlp(folder, name, kind):
-    """Eight layers, of which every second has a dropout; `kind` is the fourth one's
-    function."""
+    """Writes eight layers, every second of which has a dropout; `kind` is the fourth
+    one's function."""
     nodes = [node("Reshape", ["image", "flat"], ["x"], name="x")]
     tensors = [integers("flat", [-1, 64]), tensor("rate", [], [0.2])]
     source, width = "x", 64
@@ -57,7 +57,7 @@ def write_mlp(folder, name, kind):
 
 
 def write_cnn(folder, name, kind):
-    """Two convolutions with batch norm; `kind` is the second one's function."""
+    """Writes two convolutions with batch norm; `kind` is the second one's function."""
     nodes, tensors, source, channels = [], [integers("flat", [-1, 6 * 49])], "image", 1
     for layer, width in ((1, 4), (2, 6)):
         def of(part, layer=layer):
@@ -92,7 +92,8 @@ def write(folder, name, nodes, tensors, shape):
 
 @dataclasses.dataclass(frozen=True)
 class Network:
-    """Its files, one a copy where it is fused in part, and where it is cut in eight."""
+    """A network's files, one for each copy if it is fused in part, and its cuts into
+    eight parts."""
     files: tuple
     cuts: tuple
     fields: str
@@ -101,7 +102,7 @@ class Network:
     loss: str = "cross_entropy"
     rates: str = "[1e-3, 3e-3, 1e-2, 3e-2]"
     batch: int = 48
-    four: tuple = (1, 3, 5)  # the cuts that leave four parts
+    four: tuple = (1, 3, 5)  # the cuts that give four parts
     two: int = 3
 
 
@@ -123,7 +124,7 @@ NETWORKS = {
 
 
 def write_networks(folder, hftac):
-    """All files that jobs read."""
+    """Writes all files that jobs read."""
     run(sys.executable, REFERENCE / "make_data.py", folder, "mlp", "cnn")
     for name, kind in (("", "Relu"), ("-other", "Tanh")):
         write_mlp(folder, f"mlp{name}", kind)
@@ -159,7 +160,7 @@ class Check:
         self.equal = 0
 
     def compile(self, case, name, *clauses):
-        """The program of a case."""
+        """Compiles the program of a case."""
         network = NETWORKS[case.net]
         files = network.files if case.fusion == "partial" else network.files[:1]
         source = "model net = onnx({})\n".format(
@@ -206,13 +207,13 @@ class Check:
         self.equal += 1
 
     def make_order(self, case, name):
-        """The pipeline of four stages in an order: in four parts, or in eight."""
+        """Returns the pipeline of four stages in an order: in four parts, or in eight."""
         network = NETWORKS[case.net]
         chunked = CHUNKS_OF_ORDERS.get(name, 1) > 1
         parts = network.cuts if chunked else [network.cuts[n] for n in network.four]
         order = name
         if name == "file":
-            # Not the same for each case.
+            # The choice differs between cases.
             choices = random.Random(str(case))
             chunked = choices.random() < 0.5
             parts = network.cuts if chunked else parts
@@ -239,8 +240,8 @@ class Check:
         self.remove(uncut)
 
     def check_replicas(self, case):
-        """Two stages of two replicas and one: the same on each number of ranks, and,
-        with as many groups, as what isn't cut."""
+        """Checks two stages of two replicas and one: the same on each number of ranks,
+        and, with as many groups, the results of one stage."""
         network = NETWORKS[case.net]
         pipeline = (f'pipeline cuts = ["{network.cuts[network.two]}"], '
                     "replicas = [2, 1]")
@@ -262,13 +263,13 @@ class Check:
 
     def check(self, case):
         self.check_orders(case)
-        # Whatever else is said, sums are of the same groups.
+        # The sums are those of the same groups in all other cases.
         if case.precision == "f32" and case.clips:
             self.check_replicas(case)
         print(f"equal: {case}", flush=True)
 
     def check_hosts(self, case, order):
-        """Four ranks on two hosts."""
+        """Runs four ranks on two hosts."""
         clause = f"micro_batches {MICRO_BATCHES}"
         uncut = self.compile(case, str(case), clause)
         binary = self.compile(case, f"{case}-{order}", clause,

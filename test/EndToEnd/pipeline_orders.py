@@ -1,7 +1,7 @@
-"""Orders of pipelines as files, a row a worker: some that have names, and random ones.
-Needs only Python's standard library."""
+"""Writes orders of pipelines as files, with a row for each worker: some that have names,
+and random ones. Needs only Python's standard library."""
 
-# Those that have names, each with the parts of the model that a stage has.
+# The orders that have names, each with the number of a stage's parts.
 CHUNKS_OF_ORDERS = {"all_forwards_first": 1, "one_f_one_b": 1, "interleaved": 2,
                     "zero_bubble": 1, "v_shape": 2}
 
@@ -11,7 +11,7 @@ def write_rows(rows):
 
 
 def make_one_f_one_b(stages, micro_batches):
-    """After S - s forwards, a backward and a forward in turn."""
+    """Makes S - s forwards, then a backward and a forward in turn."""
     rows = []
     for stage in range(stages):
         ahead = min(stages - stage, micro_batches)
@@ -25,8 +25,8 @@ def make_one_f_one_b(stages, micro_batches):
 
 
 class RandomOrder:
-    """Any order at all: what is done next is drawn from what can be. `chunks` stages a
-    worker, there and back again where `is_v`."""
+    """A random order: the next action is drawn from those that are possible. Each worker
+    has `chunks` stages, there and back again if `is_v`."""
 
     def __init__(self, random, stages, micro_batches, chunks=1, is_v=False):
         self.random = random
@@ -35,7 +35,7 @@ class RandomOrder:
         self.is_v = is_v
         self.limits = [random.randint(1, micro_batches) * chunks
                        for _ in range(self.workers)]
-        # Halves of backwards: none, all, or some.
+        # Backwards are in halves: none of them, all, or some.
         self.halves = random.choice((0, 1, 1, 0.5))
         self.weights = {kind: random.uniform(0.05, 1) for kind in "FBW"}
         self.done = {kind: [0] * stages for kind in "FBW"}
@@ -48,7 +48,8 @@ class RandomOrder:
         return stage % self.workers
 
     def find_ready(self):
-        """Each stage's next forward, backward and gradients of weights that can be."""
+        """Yields each stage's next forward, backward and gradients of weights if
+        possible."""
         forward, backward, weight = (self.done[kind] for kind in "FBW")
         for stage in range(self.stages):
             worker = self.get_worker(stage)
@@ -77,14 +78,15 @@ class RandomOrder:
         self.rows[worker].append(f"{stage}{letter}{number}")
 
     def make(self):
-        """The rows; none where what is in flight leaves no room to go on."""
+        """Returns the rows; none if the micro-batches in flight leave no memory to go
+        on."""
         while ready := list(self.find_ready()):
             weights = [self.weights[kind] for kind, _ in ready]
             self.do(*self.random.choices(ready, weights)[0])
         return self.rows if min(self.done["W"]) == self.micro_batches else None
 
     def recompute(self, stage):
-        """Computes micro-batches of a stage again, some of them before they must be."""
+        """Recomputes micro-batches of a stage, some of them earlier than necessary."""
         row, least = self.rows[self.get_worker(stage)], 0
         for number in range(self.micro_batches):
             last = next(index for index, action in enumerate(row)

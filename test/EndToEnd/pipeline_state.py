@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What stages on several ranks have of a training is saved by the first one and gone on
-from by any: without a common folder, after a signal, and with tensors of more than a
-message. A checkpoint that can't be written ends all ranks. Exports and evaluations are
-those of the program that isn't cut. Needs Open MPI's mpirun, and only Python's standard
-library."""
+"""The first rank saves the state of stages on several ranks, and any number of ranks
+resumes from it: without a common folder, after a signal, and with tensors that are longer
+than a message. A checkpoint that can't be written ends all ranks. Exports and evaluations
+are those of the program without stages. Needs Open MPI's mpirun, and only Python's
+standard library."""
 
 import json
 import signal
@@ -49,7 +49,8 @@ class Check:
 
 
 def check_apart(check):
-    """Only the first rank has the folder; the program changes, too."""
+    """Only the first rank has the folder; the number of ranks and the program change,
+    too."""
     for step, (ranks, binary) in enumerate(((3, check.binary), (2, check.binary),
                                             (1, check.uncut), (3, check.binary)), 1):
         run_apart(ranks, check.folder, binary, "train", "--data", check.folder,
@@ -61,7 +62,8 @@ def check_apart(check):
 
 
 def check_full(check):
-    """Files of the first rank have an end within the first copy's second stage."""
+    """The file size limit of the first rank is reached within the first copy's second
+    stage."""
     flags = check.flags("full")
     run_ranks(3, check.binary, *flags, "--steps", 1)
     limit = 'test $OMPI_COMM_WORLD_RANK != 0 || ulimit -f 2000; exec "$@"'
@@ -80,8 +82,8 @@ def check_full(check):
 
 
 def check_log(check):
-    """The first rank's log comes to an end; what was done until the others learn of it
-    is saved."""
+    """The first rank's log can't be written any more; the steps done until the others
+    learn of it are saved."""
     tiny = ('model net(image: f32[batch, 1, 8, 8]) {\n  first = linear(flatten(image), 4)\n'
             '  second = relu(first)\n  return output = linear(second, 10)\n}\n')
     stages, uncut = (check.work.compile(
@@ -102,7 +104,7 @@ def check_log(check):
 
 
 def check_asked(check):
-    """All ranks end after one more step, and save it."""
+    """A signal ends all ranks after one more step, which they save."""
     binary = check.work.compile("long", make_job(PIPELINE, 100000))
     log = check.folder / "asked.jsonl"
     ranks = Ranks(3, binary, *check.flags("asked"), "--log", log, "--log-every", 1)
@@ -131,7 +133,7 @@ def check_used(check):
 
 
 def check_peaks(check):
-    """Each rank's memory is its stages'."""
+    """Each rank reports its stages' memory."""
     stages = json.loads(run(check.binary, "info", "--json", "--threads", 1))["stages"]
     output = run_ranks(3, check.binary, "bench", "--steps", 1, "--phases", "--json",
                        "--threads", 1)
@@ -140,7 +142,7 @@ def check_peaks(check):
 
 
 def check_many(check):
-    """More workers on each of several ranks than messages can tell apart."""
+    """Several ranks have more workers than messages can distinguish."""
     job = make_job("micro_batches 256\n  pipeline cuts = [\"first\"], "
                    "replicas = [128, 128]", steps=1).replace("batch = 16", "batch = 256")
     binary = check.work.compile("many", job)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Computes in f32 on parameters that are stored in another type, and with state and
-gradients of other types: each mixture trains near to f64, its checkpoint has the
-stored types, `info` tells them, a resumed training and one of copies compiled alone
-end with the same bytes, and an exported model computes what the copy does."""
+gradients of other types: each mixture trains near to f64, its checkpoint has the stored
+types, `info` shows them, a resumed training and one of copies compiled alone end with the
+same bytes, and an exported model computes the copy's outputs."""
 
 import json
 
@@ -27,7 +27,7 @@ MIXTURES = {
 
 
 def check_resumed(work, binary, trained):
-    """Half of the training, then the rest, in the same folder."""
+    """Trains half of the steps, then the rest, in the same folder."""
     other = work.folder / f"{binary.name}-resumed"
     for steps in (STEPS // 2, STEPS):
         run(binary, "train", "--data", work.folder, "--checkpoint", other,
@@ -37,7 +37,7 @@ def check_resumed(work, binary, trained):
 
 
 def check_alone(work, binary, job, trained):
-    """Copies compiled alone, on one thread."""
+    """Checks copies compiled alone, on one thread."""
     alone = work.compile(f"{binary.name}-alone", job, "--no-fuse")
     other = work.train(alone, "--threads", 1)
     expect_same_checkpoint(checkpoint(other, STEPS), trained,

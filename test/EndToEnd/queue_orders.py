@@ -7,7 +7,8 @@ from harness import checkpoint, copy_file, expect_same_file, fail
 from network_run import NetworkRun, networks
 
 STEPS = 3
-# Uploads as late as they can be and as early, then in any order: see TestDevices.c.
+# Uploads come as late as possible, as early as possible, then in any order: see
+# TestDevices.c.
 DEVICES = ["shuffled:0", "shuffled:1", "shuffled:2", "shuffled:3"]
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A program trains to the same bytes on each number of ranks, logs included, goes on
-from checkpoints of any number, and ends as a whole where one rank can't go on. Needs
-Open MPI's mpirun, and only Python's standard library."""
+"""A program trains to the same bytes on each number of ranks, logs included, resumes from
+checkpoints of any number, and ends as a whole if one rank can't go on. Needs Open MPI's
+mpirun, and only Python's standard library."""
 
 import json
 import os
@@ -39,7 +39,7 @@ JOBS = {
 
 
 def make_job(net, clauses, steps=STEPS):
-    # The last batch of an evaluation is no whole one.
+    # The last batch of an evaluation is incomplete.
     data = DATA[net] + "\n  test " + DATA[net]
     return NETS[net] + make_blocks(
         data, "cross_entropy(net, label)", f"adam(lr = {RATES})", steps,
@@ -77,7 +77,7 @@ def check_bytes(check):
                                    COPIES)
             if read_log(check.folder / f"{other}.jsonl") != expected:
                 fail(f"{other}: another log than one rank's")
-        # Without replicas, but with as many groups.
+        # The reference has no replicas, but as many groups.
         groups = "groups = 4" if name == "mlp-4" else None
         plain = clauses.split("\n  pipeline")[0]
         if groups:
@@ -98,8 +98,8 @@ def check_resumed(check):
     name = "stopped"
     for step, (binary, ranks) in enumerate(((binaries[2], 4), (binaries[0], 1),
                                             (binaries[1], 2), (binaries[2], 3)), 1):
-        # Folders of their own but for the first rank, which alone sees the one of
-        # this test.
+        # The ranks have folders of their own, except for the first rank, which alone sees
+        # the folder of this test.
         run_apart(ranks, check.folder, binary, "train", "--data", check.folder,
                   "--checkpoint", name, "--no-progress", "--resume", "--steps", step)
     if any((check.folder / f"apart-{rank}" / name).exists() for rank in (1, 2, 3)):
@@ -115,7 +115,7 @@ def expect_message(output, *words):
 
 
 def check_other_data(check):
-    """Ranks with fewer samples than others would wait for these, or learn from other
+    """Ranks with fewer samples than others would keep these waiting, or learn from other
     samples than they."""
     fewer = check.folder / "fewer"
     fewer.mkdir()
@@ -147,7 +147,7 @@ def check_refusals(check):
     expect_message(run_ranks(2, binary, *flags, "--mpi", "nothing.so", code=3),
                    "nothing.so")
     expect_message(run_ranks(2, binary, *flags, "--data", "/nowhere", code=2), "--data")
-    # The second rank alone has other steps, or another program.
+    # Only the second rank has other steps, or another program.
     shell = 'test $OMPI_COMM_WORLD_RANK = 1 && {}; exec "$@"'
     expect_message(run_ranks(3, "sh", "-c", shell.format('exec "$@" --steps 3'), "sh",
                              binary, *flags, code=2), "rank 1", "options")
@@ -156,14 +156,14 @@ def check_refusals(check):
     expect_message(run_ranks(2, "sh", "-c", shell.format(
         f'shift && exec {other} "$@"'), "sh", binary, *flags, code=2),
         "rank 1", "program")
-    # A rank that alone can't begin says so itself.
+    # A rank that can't begin reports it even if the others can.
     if "nothing.so" not in run_ranks(2, "sh", "-c", shell.format(
             'exec "$@" --mpi nothing.so'), "sh", binary, *flags, code=3):
         fail("a rank that can't open MPI has said nothing")
-    # A program for one is timed by each rank.
+    # A program for one rank is timed by each rank.
     if run_ranks(2, plain, "bench", "--steps", 1).count("planned peak") != 2:
         fail("bench of a program for one rank: expected two results")
-    # What one rank lacks ends all, with one message.
+    # A file that one rank lacks ends all ranks, with one message.
     expect_message(run_ranks(3, "sh", "-c", shell.format("cd /"), "sh", binary,
                              "train", "--data", ".", "--no-progress", code=1,
                              place=check.folder), "rank 1 (replica 1)", "mlp-image")
@@ -178,7 +178,7 @@ def check_refusals(check):
 def check_alone(check):
     """One rank alone never looks for MPI's library, started by a launcher or not."""
     binary = check.work.compile("lone", make_job("mlp", JOBS["mlp-4"][1]))
-    # The dynamic linker tells what it looks for.
+    # The dynamic linker prints the libraries that it looks for.
     command = ["env", "LD_DEBUG=libs", binary, "train", "--data", check.folder,
                "--no-progress"]
     for what, output in (("no launcher", run(*command)),
@@ -192,7 +192,7 @@ def check_alone(check):
 
 
 def wait_for_step(ranks, log):
-    """Until the ranks are in the midst of it."""
+    """Waits until the ranks have done a step."""
     begin = time.monotonic()
     while not log.exists() or '"step"' not in log.read_text():
         if ranks.process.poll() is not None or time.monotonic() - begin > 100:
@@ -201,7 +201,7 @@ def wait_for_step(ranks, log):
 
 
 def check_ends(check):
-    """A rank that dies or stops, and an end that is asked for."""
+    """A rank dies or stops, or the end is requested by a signal."""
     binary = check.work.compile("ends", make_job(
         "cnn", "micro_batches 8, groups = 8\n  pipeline replicas = [4]", 10 ** 6))
     expected = check.work.compile("whole", make_job(
@@ -226,7 +226,7 @@ def check_ends(check):
     output = ranks.finish(128 + signal.SIGUSR1)
     if output.count("; saved ") != 1:
         fail(f"SIGUSR1: nothing saved\n{output:.2000}")
-    # One rank goes on to where the ranks have been asked to stop: equal.
+    # One rank trains to the step where the ranks were asked to stop, with equal bytes.
     steps = max(int(path.name[5:]) for path in (check.folder / "asked").glob("step-*"))
     work = check.work
     work.train(expected, "--steps", steps)
@@ -236,8 +236,8 @@ def check_ends(check):
 
 
 def check_evaluations(check, compiler):
-    """Each rank learns what one process does, also of a batch of which it has
-    nothing."""
+    """Each rank gets the losses that one process computes, also for a batch of which it
+    has no sample."""
     kernels = check.work.compile("evaluated.o", make_job("cnn", JOBS["cnn-4"][1]),
                                  "--emit=obj")
     binary = kernels.with_suffix("")
@@ -255,7 +255,7 @@ def check_evaluations(check, compiler):
 
 
 def check_lacking_epoch(check):
-    """A log that lacks its last epoch's evaluation, which all ranks make up for."""
+    """A log lacks its last epoch's evaluation; all ranks compute it when they resume."""
     job = make_job("mlp", JOBS["mlp-4"][1], steps=12)  # two epochs of six steps
     binary = check.work.compile("lacking", job)
     flags = [*check.flags("lacking-epoch"), "--steps"]
@@ -270,8 +270,8 @@ def check_lacking_epoch(check):
 
 
 def check_slow_ranks(check):
-    """A rank that works longer than the others would wait for one that does nothing:
-    of three ranks the last one has two workers' micro-batches."""
+    """A rank works longer than the others would wait for an idle one: the last of three
+    ranks has two workers' micro-batches."""
     binary = check.work.compile("slow", make_job("mlp", JOBS["mlp-4"][1]))
     costs = json.loads(run(binary, "bench", "--steps", 1, "--phases", "--json"))
     for task in costs["tasks"]:

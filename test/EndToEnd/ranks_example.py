@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs the commands of examples/ranks/README.md on few samples, and its library on
-ranks that have no folder in common, and of which one leaves early. Needs Open MPI's
-mpirun, and only Python's standard library."""
+"""Runs the commands of examples/ranks/README.md on few samples, and its library on ranks
+without a common folder, one of which leaves early. Needs Open MPI's mpirun, and only
+Python's standard library."""
 
 import argparse
 import gzip
@@ -16,16 +16,16 @@ from mpirun import LIMIT, get_environment, run_ranks
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples/ranks"
 DATA = "/usr/share/datasets/fashion-mnist"
-# Of steps that an epoch of the test has.
+# The steps of an epoch of the test.
 STEPS = 3
 BATCH = 256
-# What stands in the README for what takes a while, and what the test does.
+# The README's waits and long trainings, and their replacements in the test.
 WAITS = [("sleep 10", "until grep -q '\"step\"' stopped.jsonl; do sleep 0.1; done"),
          ("--epochs 50", "--epochs 1000000")]
 
 
 def write_data(folder):
-    """Files as those of Fashion-MNIST, with few samples."""
+    """Writes files like those of Fashion-MNIST, with few samples."""
     folder.mkdir(parents=True)
     for prefix, samples in (("train", STEPS * BATCH), ("t10k", BATCH + 44)):
         labels = bytes(i * i % 10 for i in range(samples))
@@ -39,14 +39,14 @@ def write_data(folder):
 
 
 def run_block(text, folder):
-    """What a block of the README prints."""
+    """Returns the output of a block of the README."""
     with tempfile.TemporaryDirectory(prefix="ranks-") as temporary:
         return run("timeout", str(LIMIT), "bash", "-ec", text, cwd=folder,
                    env=get_environment(temporary))
 
 
 def run_readme(name, hftac, folder, *changes):
-    """What the blocks of an example's README print, each of which is changed so."""
+    """Returns the outputs of an example's blocks, after these changes in their text."""
     data = folder / "data"
     write_data(data)
     text = (ROOT / "examples" / name / "README.md").read_text()
@@ -70,7 +70,7 @@ def check_readme(hftac, folder):
              for name in ("ranks", "alone")}
     expect_equal(names, {"ranks": [f"step-{STEPS:08d}", f"step-{2 * STEPS:08d}"],
                          "alone": [f"step-{2 * STEPS:08d}"]}, "checkpoints")
-    # Of commands for one process, each by itself.
+    # A command for one process runs on each rank separately.
     run_ranks(2, "sh", "-c", "exec ./sweep export --copy 1 --checkpoint alone "
               "-o $OMPI_COMM_WORLD_RANK.onnx", place=folder)
     expect_equal((folder / "0.onnx").read_bytes(), (folder / "1.onnx").read_bytes(),
@@ -84,8 +84,8 @@ def check_readme(hftac, folder):
 
 
 def check_library(hftac, cc, folder):
-    """Folders of checkpoints, of which the first rank's alone is used; and a rank that
-    ends its training while others go on."""
+    """Tests folders of checkpoints, only the first rank's of which is used; and a rank
+    that ends its training while others go on."""
     folder = folder / "library"
     folder.mkdir()
     run(hftac, EXAMPLE / "curve.hfta", "--emit=lib", "-o", "libcurve.a", cwd=folder)

@@ -5,9 +5,9 @@ another number of ranks goes on to the bytes of a training that was never stoppe
     ranks_kills.py --hftac HFTAC --work DIR [--count N] [--seed K] [--cuts NAMES]
                    [--replicas R,R...] [--precondition TEXT]
 
-With cuts, names joined by commas, and their stages' replicas, by default one of each, four
-workers in all, each stage has a part of the training's state alone; so may each worker
-with a preconditioner.
+With cuts, names joined by commas, and their stages' replicas, by default one of each,
+four workers in all, each stage has only a part of the training's state; so may each
+worker with a preconditioner.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from mpirun import LIMIT, Ranks, find_rank, run_ranks
 from ranks import COPIES, make_job
 
 STEPS, WORKERS = 240, 4
-# Seconds in which the launcher ends the others.
+# The seconds within which the launcher ends the other ranks.
 GRACE = 10
 
 
@@ -39,7 +39,7 @@ def wait_for_rank(ranks, binary, rank):
 
 
 def find_shared_memory(process):
-    """Files of the host's shared memory that a process has mapped."""
+    """Returns the files of the host's shared memory that a process has mapped."""
     try:
         with open(f"/proc/{process}/maps") as file:
             return set(re.findall(r"/dev/shm/\S+", file.read()))
@@ -90,7 +90,7 @@ class Kills:
         try:
             os.kill(process, signal.SIGKILL)
         except ProcessLookupError:
-            pass  # It was done already.
+            pass  # The process has ended already.
         begin = time.monotonic()
         ranks.finish(128 + signal.SIGKILL, 0)
         if time.monotonic() - begin > GRACE:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""A rank has no more memory of its own than the peak that `bench` plans for it, and 40
-MiB for MPI, the program's own and what is in flight. More ranks have less each."""
+"""A rank has no more memory of its own than the peak that `bench` plans for it, plus 40
+MiB for MPI, the program's own memory and messages in flight. With more ranks, each needs
+less."""
 
 import argparse
 import json
@@ -27,7 +28,7 @@ def anonymous_bytes(process):
 
 
 def watch(binary, count, data):
-    """The most bytes that each rank of a training has had."""
+    """Returns the most bytes that each rank of a training has had."""
     ranks = Ranks(count, binary, "train", "--data", data, "--no-progress",
                   "--threads", 4)
     processes, most = {}, dict.fromkeys(range(count), 0)
@@ -43,12 +44,12 @@ def watch(binary, count, data):
 
 
 def expect_planned(name, most, planned):
-    """Of each rank, the bytes that it has had and those planned for it."""
+    """Compares the bytes that each rank has had with those planned for it."""
     print(f"{name}: planned {planned}, had {most}", flush=True)
     for rank, had in most.items():
         if had > planned[rank] + ALLOWANCE:
             fail(f"{name}: rank {rank} takes more memory than planned")
-        # Whoever measured nothing would find that it fits.
+        # A measurement of nothing would fit, too.
         if had < planned[rank] / 2:
             fail(f"{name}: rank {rank} takes less than half of what is planned")
 
@@ -70,7 +71,7 @@ def main():
         most = watch(binary, count, check.work)
         expect_planned(f"{count} ranks", most, dict.fromkeys(most, planned))
         peaks.append(planned)
-    # Whoever planned for one rank's share what all have would find that it fits.
+    # A plan that ignores the number of ranks would fit, too.
     if peaks[0] < peaks[2] + ALLOWANCE or not peaks[0] > peaks[1] > peaks[2]:
         fail(f"planned peaks {peaks}")
 

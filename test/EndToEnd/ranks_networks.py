@@ -21,7 +21,7 @@ sys.path.insert(0, str(REFERENCE.parent / "Hostile"))
 from protobuf_mutation import parse, serialize  # noqa: E402  (of another folder)
 
 STEPS, BATCH, MICRO_BATCHES = 5, 24, 8
-# Files that are fused in part, and the rates of their copies.
+# The files that are fused in part, and the rates of their copies.
 PARTS = ["resnet18", "resnet18_wide", "resnet18_deep"]
 PART_RATES = [1e-2, 2e-2, 3e-2]
 NAMES = ("resnet18", "partial", "tied", "bert_medium")
@@ -29,8 +29,8 @@ NAMES = ("resnet18", "partial", "tied", "bert_medium")
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """`replicas` are trained with as many groups each, or, if `groups` is given, all
-    with these, and beside the program without replicas."""
+    """A setting of a training. `replicas` are trained with as many groups each or, if
+    `groups` is given, all with these, and compared with the program without replicas."""
     precision: str
     fuses: bool
     clips: bool
@@ -38,7 +38,7 @@ class Setting:
     groups: int = None
 
 
-# What a test of each change trains; together every choice with every network.
+# The settings that are tested for each change; together every choice with every network.
 CHOSEN = {
     "resnet18": [Setting("f32", True, True, (4, 3)),
                  Setting("f64", False, False, (8,), 8)],
@@ -101,7 +101,7 @@ class Check:
                 networks.write_weights(work, MODELS / f"{part}.json")
 
     def compile(self, name, setting, clauses, part=None):
-        """A program; of one `part` of several alone if it is given."""
+        """Compiles a program; only of one `part` of several if it is given."""
         clauses = list(clauses)
         flags = () if setting.fuses else ("--no-fuse",)
         settings = self.settings
@@ -135,11 +135,11 @@ class Check:
             else:
                 expected = None
             if replicas > 1:
-                # Less than most gradients, more than some.
+                # The buckets are smaller than most gradients, and larger than some.
                 clauses.append(f"pipeline replicas = [{replicas}], bucket = 8KiB")
             binary = self.compile(f"{self.name}-{number}-{replicas}", setting, clauses)
             for ranks in range(1, replicas + 1):
-                # Of the most workers, some numbers of ranks are enough.
+                # With the most workers, some numbers of ranks are enough.
                 if replicas == 8 and ranks not in (1, 2, 5, 8):
                     continue
                 what = f"{self.name}, {setting}: {ranks} ranks of {replicas} workers"
@@ -154,7 +154,7 @@ class Check:
             self.check_part(number, setting, clauses, expected.folder)
 
     def check_part(self, number, setting, clauses, together):
-        """A copy whose sums are partly of all copies, partly its own."""
+        """Checks a copy whose sums are partly those of all copies, partly its own."""
         binary = self.compile(f"{self.name}-{number}-alone", setting, clauses, part=1)
         alone = self.train(binary, 2).folder
         expect_same_file(copy_file(together, 1), copy_file(alone, 0),

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What forwards compute again changes no byte: jobs train to the same checkpoints and logs
-with `recompute all`, and with values that are saved or computed again at random, whole
-and in pipelines. Their models are random, with dropout, or have batch norm; half are
-preconditioned. With --network, networks of test/models/networks, which are also trained
-in little memory, with nothing in a file. Needs only Python's standard library.
+"""Recomputation in forwards changes no byte: jobs train to the same checkpoints and logs
+with `recompute all`, and with values that are saved or recomputed at random, whole and in
+pipelines. Their models are random, with dropout, or have batch norm; half are
+preconditioned. With --network, networks of test/models/networks are tested, which are
+also trained in little memory, without spilling. Needs only Python's standard library.
 
     recompute.py --hftac HFTAC --hfta-opt HFTA-OPT --work DIR [--count N] [--seed K]
                  [--network NAME,...] [--precision f32,f64]
@@ -30,7 +30,7 @@ model net(image: f32[batch, 1, 28, 28]) {
   return output = linear(hidden, 10)
 }
 """
-# Clauses of jobs of this model, and flags.
+# The clauses of jobs of this model, and flags.
 NORMALIZED = {
     "plain": ("", ()),
     "micro-batches": ("  micro_batches 4\n  clip_norm 0.5", ()),
@@ -39,7 +39,7 @@ NORMALIZED = {
     "wide-sums": ("  precision f32, accumulate = f64", ()),
     "kfac": ("  precondition kfac(factor_every = 2, fisher = sampled)", ()),
 }
-# From the fused model to tasks, with what is kept chosen at random.
+# The passes from the fused model to tasks, which keep values chosen at random.
 SPLIT = ("--hfta-differentiate", "--hfta-test-keep=seed={}", "--hfta-split-tasks",
          "--hfta-insert-kfac", "--hfta-batch-kfac", "--hfta-stage-pipeline",
          "--canonicalize", "--cse", "--hfta-mark-phase=phase=train")
@@ -63,7 +63,7 @@ class Check:
         return binary
 
     def compile_at_random(self, name, text, seed, cuts, *flags):
-        """With values kept at random; fails where nothing is computed again."""
+        """Compiles with values kept at random; fails if nothing is recomputed."""
         job = self.folder / f"{name}.hfta"
         fused, split = job.with_suffix(".fused.mlir"), job.with_suffix(".mlir")
         job.write_text(text)
@@ -82,7 +82,7 @@ class Check:
             "--no-progress", "--overwrite", "--log", log, "--log-every", 1)
         binary.unlink()
         training = read_training(checkpoints, log, steps)
-        # It names the program.
+        # The start event names the program.
         training.events[:] = [event for event in training.events
                               if event["event"] != "start"]
         return training
@@ -115,8 +115,8 @@ class Check:
         self.check(name, text, COPIES, STEPS, flags)
 
     def check_network(self, name, precision):
-        """With all computed again, and what a budget needs: the least that there is, or
-        half of what is more where nothing is. Values at random take longer."""
+        """Recomputes everything, and what budgets need: the least possible one, and half
+        of the rest up to the one without recomputation. Values at random take longer."""
         work = NetworkFolder(self.hftac, name, self.folder / name,
                              samples=NETWORK_STEPS * networks.BATCH)
         dropout = 0.25 if networks.NETWORKS[name].has_dropout else None

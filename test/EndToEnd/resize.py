@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Resize of short and of long axes, which are computed in different ways, against the
-formulas of linear and cubic interpolation. Needs only Python's standard library."""
+"""Compares Resize of short and of long axes, which are computed in different ways, with
+the formulas of linear and cubic interpolation. Needs only Python's standard library."""
 
 import math
 import random

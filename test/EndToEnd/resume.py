@@ -17,7 +17,7 @@ STEPS = 120
 
 
 def read_log(path):
-    """The events, without the time that they took and the starts of runs."""
+    """Returns the events, without their seconds and the starts of runs."""
     events = []
     for line in path.read_text().splitlines():
         event = json.loads(line)

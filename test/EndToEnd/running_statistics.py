@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Running statistics take up those of all micro-batches in order, with forwards
-first or not, in one block or several, fused or not; also where the forward itself
-computes with a statistic, which then is another one for each micro-batch. All is
-compared with what Python computes, in f64. A stage that computes again what its
-backward needs computes with the statistic that its forward had."""
+"""Running statistics average those of all micro-batches in order, with forwards first or
+not, in one block or several, fused or not; also if the forward itself uses a statistic,
+which then differs for each micro-batch. Everything is compared with a computation in
+Python, in f64. A stage that recomputes the values for its backward uses the statistic
+that its forward had."""
 
 import random
 import re
@@ -14,7 +14,7 @@ from harness import (Work, checkpoint, copy_file, expect_equal, fail,
 from make_data import write_npy  # (of the folder that harness adds)
 
 STEPS, BATCH, CHANNELS, COPIES = 3, 24, 3, 2
-MOMENTUM = 0.75  # what a running statistic keeps
+MOMENTUM = 0.75  # the share of the old value that a running statistic keeps
 MODEL = """
 model net(image: f32[batch, 3]) {
   normalized = batch_norm(image, momentum = 0.25)
@@ -25,7 +25,7 @@ model net(image: f32[batch, 3]) {
 
 
 def compute(samples, micro_batches, uses_mean):
-    """Running mean and variance of the first op after all steps."""
+    """Returns the running mean and variance of the first op after all steps."""
     mean, variance = [0.0] * CHANNELS, [1.0] * CHANNELS
     size = BATCH // micro_batches
     for begin in range(0, len(samples), size):

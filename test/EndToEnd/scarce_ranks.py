@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Two stages of a model, each with eight times as much memory as its rank may have: the
-program that was compiled without a budget refuses to train on two ranks under such a limit;
-within a budget it trains there, to the bytes that it has with all memory, on one to three
-threads, also with two replicas of each stage. What each rank has of its own stays within
-its worker's peak and 32 MiB. Needs only Python's standard library, mpirun and prlimit."""
+"""Two stages of a model need eight times as much memory each as their ranks may have: a
+program compiled without a budget refuses to train on two ranks under such a limit; within
+a budget it trains there, to the bytes that it has with enough memory, on one to three
+threads, also with two replicas of each stage. Each rank's own memory stays within its
+worker's peak and 32 MiB. Needs only Python's standard library, mpirun and prlimit."""
 
 import json
 import pathlib
@@ -14,13 +14,13 @@ from mpirun import Ranks, find_rank
 from scarcity import (ADAM, ALLOWANCE, COPIES, STEPS, TIMES, Check, dropped,
                       make_chain)
 
-STACK = 1 << 20  # of each thread
+STACK = 1 << 20  # the bytes of each thread's stack
 LAYERS = 28
 CLAUSES = "seed 3\n  clip_norm 0.5\n  micro_batches 4, groups = 2\n  pipeline cuts = [\"a14\"]"
 
 
 class Watch:
-    """Follows the most RssAnon that a rank of a program has."""
+    """Samples the largest RssAnon of a program's rank."""
 
     def __init__(self, ranks, binary, rank):
         self.most, self.process = 0, ranks.process
@@ -43,14 +43,14 @@ class Watch:
 
 
 def get_peak(binary):
-    """Of the worker that needs most."""
+    """Returns the peak of the worker that needs the most."""
     stages = json.loads(run(binary, "info", "--json"))["stages"]
     return max(stage["memory"]["peak_bytes"] for stage in stages)
 
 
 def train(check, binary, name, ranks, limit, *flags, code=0):
-    """What ranks that may have so much memory each print, and the most that one of them
-    had of its own."""
+    """Returns the output of ranks that may have `limit` bytes each, and the most memory
+    of its own that one of them had."""
     folder = check.work.folder
     started = Ranks(ranks, "prlimit", f"--data={limit}", f"--stack={STACK}", binary,
                     "train", "--data", folder, "--checkpoint", folder / name,

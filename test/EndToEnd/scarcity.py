@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Models eight times as large as the memory that there is: hftac refuses them unspilled,
-and so does a program that was compiled without a budget where the process may not have
-more. In a budget they train under that limit, and under that of a control group where one
-can be made, to the bytes that they have with all memory: with SGD and Adam, clipping,
-micro-batches, dropout, running statistics, tied and frozen weights, K-FAC, on one to three
-threads. What the process has of its own stays within the peak and 32 MiB. Needs only
+"""Models need eight times as much memory as there is: hftac refuses them unspilled, and
+so does a program that was compiled without a budget if the process may not have more. In
+a budget they train under that limit, and under that of a control group if one can be
+made, to the bytes that they have with enough memory: with SGD and Adam, clipping,
+micro-batches, dropout, running statistics, tied and frozen weights, K-FAC, on one to
+three threads. The process' own memory stays within the peak and 32 MiB. Needs only
 Python's standard library."""
 
 import json
@@ -19,13 +19,13 @@ from harness import (DATA, Work, checkpoint, expect_same_checkpoint, fail,
 from pipeline_models import (graph, integers, model, node, tensor, uniform, value)
 
 COPIES, STEPS = 2, 3
-TIMES = 8  # as much memory as there is
+TIMES = 8  # the ratio of a model's memory to that which it may have
 ALLOWANCE = 32 << 20
 WIDTH, LAYERS = 512, 20
 
 
 def make_chain(layer, width=WIDTH, layers=LAYERS):
-    """Layers of `width`; `layer` makes one of a value."""
+    """Makes layers of `width`; `layer` makes the text of one from its input."""
     lines = [f"  a1 = relu(linear(flatten(image), {width}))"]
     lines += [f"  a{number} = {layer(f'a{number - 1}', number, width)}"
               for number in range(2, layers)]
@@ -46,7 +46,7 @@ def plain(source, number, width):
 
 
 def write_tied(folder, width=256, layers=28):
-    """A chain whose second weight is the last but one's, too."""
+    """Writes a chain whose second weight is the last but one's, too."""
     base = [(uniform(7, index) - 0.5) * 0.1 for index in range(width * width)]
 
     def numbers(name, rows, columns, shift):
@@ -73,7 +73,7 @@ ADAM = "adam(lr = [1e-4, 3e-4])"
 SGD = "sgd(lr = [1e-3, 3e-3], momentum = 0.9)"
 KFAC = "precondition kfac(factor_every = 2, inverse_every = 2)"
 
-# Name: model, optimizer and clauses.
+# Each job's model, optimizer and clauses.
 JOBS = {
     "clipped": (lambda folder: make_chain(dropped), ADAM,
                 "clip_norm 0.5\n  micro_batches 4"),
@@ -85,7 +85,7 @@ JOBS = {
 
 
 class Watch:
-    """Follows the largest RssAnon of a process."""
+    """Samples the largest RssAnon of a process."""
 
     def __init__(self, process):
         self.status = pathlib.Path(f"/proc/{process.pid}/status")
@@ -109,8 +109,8 @@ class Watch:
 
 
 class ControlGroup:
-    """A group of processes that together have so much memory, files' pages counted;
-    None where none can be made."""
+    """A group of processes that together may have `bytes` of memory, including page
+    cache; None if none can be made."""
 
     def __init__(self, folder, file, bytes_):
         self.folder, self.file, self.bytes = folder, file, bytes_
@@ -144,7 +144,8 @@ class Check:
         self.work = Work(__doc__, "mlp")
 
     def train(self, binary, name, *flags, limit=None, group=None, code=0):
-        """Trains anew; what it prints and the most memory of its own that it had."""
+        """Trains from the start; returns the output and the most memory of its own that
+        the program had."""
         folder = self.work.folder
 
         def restrict():
@@ -168,7 +169,7 @@ class Check:
         return json.loads(run(binary, "info", "--json"))["memory"]["array"]
 
     def check_refusals(self, name, text, free, device):
-        """Neither hftac nor the program trains it unspilled."""
+        """Neither hftac nor the program accepts the model unspilled."""
         refused = run(self.work.hftac, self.work.write_job(f"{name}-none", text), "-o",
                       self.work.folder / f"{name}-none",
                       f"--memory=device = {device}, threads = 3, spill = none", code=3)

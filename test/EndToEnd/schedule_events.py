@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Takes each event out of a schedule, one at a time: hftac refuses what is left, or
-the program trains to other bytes on a device that does the work of its queues in
-other orders. So no event is there for nothing, where one queue doesn't add up the
-sums of several groups, of which the last one to be complete is enough to await.
-Needs only Python's standard library and a C compiler."""
+"""Removes the events of a schedule, one at a time: hftac refuses the result, or the
+program trains to other bytes on a device that does the work of its queues in other
+orders. So no event is superfluous, except where one queue adds up the sums of several
+groups, of which it is enough to await the last one. Needs only Python's standard library
+and a C compiler."""
 
 import re
 import subprocess

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the commands of examples/spill/README.md on few samples, and what it says of the
-job's budgets. Needs only Python's standard library."""
+"""Runs the commands of examples/spill/README.md on few samples, and checks its statements
+about the job's budgets. Needs only Python's standard library."""
 
 import argparse
 import json
@@ -19,7 +19,7 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, required=True)
     options = parser.parse_args()
     folder = options.work
-    # An epoch of the test's samples.
+    # An epoch has as many steps with the test's samples.
     outputs = run_readme("spill", options.hftac, folder,
                          ("step-00000234", f"step-{STEPS:08d}"))
     expect_equal(len(outputs), 3, "blocks of commands")

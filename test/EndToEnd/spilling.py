@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""A program in a budget of memory trains to the bytes of one without, whatever
-medium its store has; what evaluates, exports and goes on from checkpoints finds
-what is spilled. Folders that can't be used, a file that may not be so long, and a
-disk that fails end it with a message and exit code 4 or 3, with older checkpoints
-whole; a killed one leaves nothing. Flags about the store are those of programs
-that have one."""
+"""A program in a budget of memory trains to the bytes of one without, whatever medium its
+store has; evaluations, exports and resumed trainings find the spilled values. Folders
+that can't be used, a limit on the file's length, and a disk that fails end it with a
+message and exit code 4 or 3, and older checkpoints stay whole; a killed program leaves no
+files. Only programs with a store have flags about it."""
 
 import json
 import os
@@ -36,7 +35,7 @@ FLAGS = ["--spill-dir", "--io-threads"]
 
 
 def train(work, binary, name, *flags, environment=None, code=0, limit=None):
-    """Trains anew to FOLDER/NAME; what it prints."""
+    """Trains from the start to FOLDER/NAME; returns the output."""
     folder = work.folder / name
 
     def limit_files():
@@ -77,7 +76,7 @@ def check_bytes(work, plain, spilling):
                      output, store == "memory", f"a note of {name}")
         expect_same_checkpoint(checkpoint(work.folder / name, 6), expected,
                                name, COPIES)
-    # Each goes on from the other's.
+    # Each program resumes from the other's checkpoint.
     for first, second in ((plain, spilling), (spilling, plain)):
         name = f"{first.name}-{second.name}"
         train(work, first, name, "--steps", 3)
@@ -88,7 +87,7 @@ def check_bytes(work, plain, spilling):
 
 
 def check_commands(work, plain, spilling):
-    """What others do with a checkpoint, too."""
+    """Other commands accept a checkpoint, too."""
     folder = work.folder / "file"
     outputs = [run(binary, "eval", "--data", work.folder, "--checkpoint", folder)
                for binary in (plain, spilling)]
@@ -164,7 +163,7 @@ def check_refusals(work, spilling):
 
 
 def check_faults(work, spilling):
-    """The older checkpoint stays; training goes on from it."""
+    """The older checkpoint stays, and training resumes from it."""
     expected = checkpoint(work.folder / "plain", 6)
     for fault, message in [
             ("no_space", "No space left on device"), ("io", "Input/output error"),
@@ -174,7 +173,7 @@ def check_faults(work, spilling):
         train(work, spilling, name, "--steps", 3)
         before = {path.name: path.read_bytes()
                   for path in checkpoint(work.folder / name, 3).iterdir()}
-        # Past what brings the checkpoint in.
+        # The fault comes after the checkpoint was loaded.
         output = train(work, spilling, name, "--steps", 6, "--resume",
                        environment={"HFTA_STORE": f"faulty={fault}:75"}, code=4)
         expect_message(output, message)
@@ -187,14 +186,14 @@ def check_faults(work, spilling):
 
 
 def check_kills(work, spilling):
-    """Nothing is left of the store, whenever the process ends."""
+    """No file of the store is left, whenever the process ends."""
     store = work.folder / "killed-store"
     store.mkdir()
     steps = 60
     train(work, spilling, "unkilled", "--steps", steps, "--every", 5)
     expected = checkpoint(work.folder / "unkilled", steps)
     draw = random.Random(5)
-    # At random moments of a training, which is gone on with each time.
+    # The training is killed at random moments and resumed each time.
     command = [spilling, "train", "--data", work.folder, "--steps", str(steps),
                "--spill-dir", store, "--no-progress", "--every", "5",
                "--checkpoint", work.folder / "killed", "--resume"]

@@ -11,14 +11,14 @@ import time
 from harness import COPIES, Work, expect_equal, fail, make_job, run
 from tracing import RESOLUTION, end, expect_order, read_trace
 
-ROOM = 65536  # events of a rank
+ROOM = 65536  # the most events of a rank
 MICRO_BATCHES = 4
 GROUPS = 2
 
 
 def walk(commands, times=1):
-    """The commands of a schedule, each with the number of micro-batches that it
-    is for, 0 if it is for none of them."""
+    """Yields the commands of a schedule, each with the number of micro-batches
+    that it runs for, 0 if it runs for none."""
     for command in commands:
         is_repeated = command.get("over", "").endswith("micro_batches")
         yield command, times
@@ -27,8 +27,8 @@ def walk(commands, times=1):
 
 
 def expected_runs(info):
-    """How often a step runs each task: for how many (micro-batch, copy), or of
-    one that adds up groups, in how many calls."""
+    """Returns the number of runs of each task in a step: of (micro-batch, copy)
+    pairs, or, for a task that adds up groups, of calls."""
     step = next(s for s in info["schedules"] if s["name"] == "step")
     runs = {}
     for command, times in walk(step["commands"]):
@@ -67,7 +67,7 @@ def expect_tasks(rows, info, steps):
 
 
 def expect_times(result, rows, steps):
-    """What the program says of its tasks is what the trace shows."""
+    """The program reports the times of its tasks that the trace shows."""
     runs, seconds = collections.Counter(), collections.Counter()
     tasks = {task["name"]: task for task in result["tasks"]}
     for name in ("compute", "sums"):
@@ -110,13 +110,13 @@ def main():
              if event["name"] == "process_name"]
     expect_equal(names, ["rank 0 (worker 0)"], "names of processes")
 
-    # The first steps of this run, after those of another one.
+    # The traced steps are the first of this run, which resumes another one.
     saved = work.folder / "saved"
     options = ["--checkpoint", saved, "--resume"]
     run(binary, "train", "--data", work.folder, "--steps", "3", *options)
     _, _, rows = train("--trace-steps", "2", "--steps", "6", *options)
     expect_tasks(rows, info, [4, 5])
-    # A training that has nothing left to do.
+    # This training has nothing left to do.
     _, _, rows = train("--steps", "6", *options)
     expect_equal(rows, {}, "rows without steps")
     _, _, rows = train("--trace-steps", "9", "--steps", "8", *options)
@@ -131,7 +131,7 @@ def main():
     expect_equal("tasks" in json.loads(run(binary, "bench", "--json")), False,
                  "seconds without --phases")
 
-    # One that is stopped.
+    # This training is stopped.
     path.unlink()
     log = work.folder / "stopped.jsonl"
     process = subprocess.Popen(
@@ -147,7 +147,7 @@ def main():
     if len(processes[0]["steps"]) < 50:
         fail(f"{len(processes[0]['steps'])} steps after 50")
 
-    # More events than there is room for.
+    # There are more events than memory for them.
     output, whole, rows = train("--steps", "3000", "--trace-steps", "3000")
     expect_order(rows)
     expect_equal(sum(map(len, rows.values())), ROOM, "events")

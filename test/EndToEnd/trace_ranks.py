@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Traces of several ranks: each message that is sent is received, not before it was
-sent, and each micro-batch is one rank's. Needs Open MPI's mpirun."""
+"""Checks traces of several ranks: each message that is sent is received, not before it
+was sent, and each micro-batch belongs to one rank. Needs Open MPI's mpirun."""
 
 import collections
 import json
@@ -10,12 +10,12 @@ from mpirun import run_ranks
 from tracing import RESOLUTION, end, expect_order, read_trace
 
 MICRO_BATCHES = 8
-SECONDS = 0.005  # of a paced task's run
+SECONDS = 0.005  # of each run of a paced task
 WORKERS = 4
 
 
 def expect_arrows(trace, processes):
-    """One leaves where its sender begins, and ends where its receiver ends."""
+    """An arrow leaves where its sender begins, and ends where its receiver ends."""
     ends = {"s": {}, "f": {}}
     for event in trace["traceEvents"]:
         if event["ph"] in ends:
@@ -30,7 +30,7 @@ def expect_arrows(trace, processes):
         expect_equal([int(rank) for rank in id.split("-")[:2]],
                      [send["pid"], receive["pid"]], f"ranks of {id}")
         expect_equal(send["name"], receive["name"], f"names of {id}")
-        # Ranks of one host have one clock.
+        # The ranks of one host share a clock.
         if send["ts"] > receive["ts"] + RESOLUTION:
             fail(f"received before it was sent: {send}, {receive}")
     sent, received = collections.Counter(), collections.Counter()
@@ -61,7 +61,7 @@ def expect_steps(processes, steps):
 
 
 def check_paced(work, binary, trace):
-    """Tasks that only take time, messages that are real; and what ranks measure."""
+    """Runs tasks that only take time, with real messages, and the ranks' measurements."""
     measured = json.loads(run_ranks(3, binary, "bench", "--phases", "--json",
                                     "--steps", 2))
     expect_equal([link["ranks"] for link in measured["links"]],
@@ -86,7 +86,8 @@ def check_paced(work, binary, trace):
     _, processes = trace(WORKERS, "bench", "--steps", 2, "--trace-steps", 2,
                          "--device", f"paced:{costs}")
     expect_steps(processes, [1, 2])
-    # Forward and backward of a rank's micro-batches, sums, update.
+    # The chain has forwards and backwards of a rank's micro-batches, sums, and the
+    # update.
     chain = 2 * MICRO_BATCHES // WORKERS + WORKERS - 1 + 1
     for rows in processes.values():
         first, last = rows["steps"]
@@ -95,7 +96,7 @@ def check_paced(work, binary, trace):
 
 
 def check_options(binary):
-    """A rank that measures something else than rank 0."""
+    """A rank measures something else than rank 0."""
     for options in ("--phases", "--json", "--trace /dev/null",
                     "--trace /dev/null --trace-steps 3", "--steps 7"):
         lines = ["o=", f'[ "$OMPI_COMM_WORLD_RANK" = 0 ] || o="{options}"',

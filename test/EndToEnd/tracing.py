@@ -5,12 +5,13 @@ import json
 
 from harness import expect_equal, fail
 
-# As deep as the file's numbers go, in microseconds.
+# The resolution of the file's numbers, in microseconds.
 RESOLUTION = 0.001
 
 
 def read_trace(path):
-    """The file, and for each process its events by the names of their rows."""
+    """Returns the file, and for each process its events by the names of their
+    rows."""
     trace = json.loads(path.read_text())
     names, rows = {}, collections.defaultdict(list)
     for event in trace["traceEvents"]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What is trained of ONNX files: what their metadata lists, or else what isn't an
-exporter's; and what freeze and trainable say. hftac, info and the tensors after
-some steps agree. Needs only Python's standard library."""
+"""Tests which tensors of ONNX files are trained: those that their metadata lists, or else
+those that aren't an exporter's; and what freeze and trainable say. hftac, info and the
+tensors after some steps agree. Needs only Python's standard library."""
 
 import json
 import sys
@@ -24,8 +24,8 @@ def numbers(seed, count):
 
 
 def make_model(listed=None, extra=False):
-    """A weight as an older exporter renames it when it transposes it, a scale as
-    a newer one makes it of a constant, and a buffer."""
+    """Makes a model with a weight that an older exporter renames as it transposes it, a
+    scale that a newer one makes from a constant, and a buffer."""
     nodes = [node("MatMul", ["x", WEIGHT], ["product"]),
              node("Mul", ["product", SCALE], ["scaled"]),
              node("Add", ["scaled", TABLE], ["sum" if extra else "y"])]
@@ -46,7 +46,7 @@ def write_model(work, name, **options):
 
 
 def compile_job(work, name, files, clauses="", flags=()):
-    """The program, and what hftac prints."""
+    """Returns the program, and the output of hftac."""
     job = work.write_job(name, f"model net = onnx({', '.join(files)})" + make_blocks(
         'x = npy("x.npy"), target = npy("target.npy")', "mse(net, target)",
         "sgd(lr = 0.1)", STEPS, batch=4, model="net(x)", clauses=clauses))
@@ -60,7 +60,7 @@ def read_tensors(binary):
 
 
 def check(work, name, line, rules, listed=None, **options):
-    """One model's tensors, with the rule that decides on each."""
+    """Checks one model's tensors, with the rule that decides on each."""
     binary, printed = compile_job(work, name, [write_model(work, name, listed=listed)],
                                   **options)
     expect_equal(printed, f"hftac: {line}\n", f"{name}: what hftac prints")
@@ -81,7 +81,7 @@ def check(work, name, line, rules, listed=None, **options):
 
 
 def check_export(work):
-    """An exported model is trained as it was."""
+    """An exported model trains the same tensors."""
     for name in ("unlisted", "listed", "clauses"):
         exported = f"{name}-exported"
         run(work.folder / name, "export", "--copy", "0", "-o",
@@ -115,7 +115,7 @@ def check_texts(work):
 
 
 def check_counts(work):
-    """Where copies' models differ, each has counts of its own."""
+    """If copies' models differ, each has counts of its own."""
     files = [write_model(work, "less"), write_model(work, "more", extra=True)]
     binary, _ = compile_job(work, "counts", files)
     info, _ = read_tensors(binary)

@@ -1,4 +1,4 @@
-"""Compares whole trainings: what a checkpoint's folder holds, and the log beside it.
+"""Compares whole trainings: the contents of a checkpoint's folder, and the log beside it.
 Needs only Python's standard library."""
 
 import dataclasses
@@ -11,19 +11,20 @@ from harness import checkpoint, fail, read_log
 
 @dataclasses.dataclass(frozen=True)
 class Training:
-    """What a training has left: the folder of its last checkpoint, and the events of its
-    log, but for how long they took."""
+    """The results of a training: the folder of its last checkpoint, and the events of its
+    log, without their seconds."""
     folder: pathlib.Path
     events: list
 
 
 def read_training(folder, log, steps):
-    """Of a training of so many steps that has saved below `folder`."""
+    """Reads a training of `steps` steps that has saved below `folder`."""
     return Training(checkpoint(folder, steps), read_log(log))
 
 
 def expect_trained(training, steps, copies, what):
-    """That not all is infinite, or alike: then equal bytes would tell nothing."""
+    """Expects that losses are finite and differ: otherwise equal bytes would prove
+    nothing."""
     losses = [event["loss"] for event in training.events if event["event"] == "step"]
     if (len(losses) != steps or not all(map(math.isfinite, sum(losses, [])))
             or len(set(losses[-1])) != copies or losses[0] == losses[-1]):

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Eight copies in the memory of three go through several steps at a time, turn by turn, and
-where there is room the next turn's copies come while one's are at their steps. They
+"""Eight copies in the memory of three run several steps at a time, turn by turn, and if
+there is room the next turn's copies are fetched while one turn's copies compute. They
 train to the bytes, the log and the checkpoints that they have without a budget: with a
-schedule of rates, dropout, running statistics, micro-batches and clipping, on any number of
-threads, with some copies alone, and going on from any checkpoint, also after SIGINT and
-SIGKILL. What is read and written falls with the number of steps. A failing disk ends the
-training. Needs only Python's standard library."""
+schedule of rates, dropout, running statistics, micro-batches and clipping, on any number
+of threads, with some copies alone, and resumed from any checkpoint, also after SIGINT and
+SIGKILL. The bytes read and written decrease with the number of steps. A failing disk ends
+the training. Needs only Python's standard library."""
 
 import json
 import os
@@ -21,8 +21,8 @@ COPIES = 8
 STEPS = 26
 RATES = "[" + ", ".join(f"{1 + copy}e-3" for copy in range(COPIES)) + "]"
 KILLS = 5
-# Threads, of which each one's copy goes through a step at a time: of two, two turns' copies
-# have room.
+# The number of threads, each of which runs one copy's step at a time: with two, there is
+# room for two turns' copies.
 THREADS = {"mlp": 2, "cnn": 3}
 NETWORKS = {
     "mlp": ("""
@@ -64,7 +64,7 @@ class Check:
         return run(*self.command(binary, name, *flags), **options)
 
     def compare(self, name, expected):
-        """All checkpoints, and the log; of starts there may be several."""
+        """Compares all checkpoints, and the log, which may have several start events."""
         folder = self.work.folder
         found = sorted(path.name for path in (folder / expected).glob("step-*"))
         expect_equal(sorted(path.name for path in (folder / name).glob("step-*")), found,
@@ -77,8 +77,8 @@ class Check:
         expect_equal(logs[0], logs[1], f"the log of {name}")
 
     def compile(self, name):
-        """Without a budget; within the memory that three copies have, and what the file
-        needs."""
+        """Compiles the job without a budget, and within the memory that three copies
+        need, plus what the file needs."""
         threads = THREADS[name]
         free = self.work.compile(f"{name}-free", make_job(name))
         three = self.work.compile(f"{name}-three", make_job(name, copies=3))
@@ -124,7 +124,8 @@ class Check:
                              f"copy {copy} of step {step}")
 
     def check_traffic(self, name, turns):
-        """In turns of 20 steps a step moves no more than a tenth of a single one."""
+        """In turns of 20 steps, a step moves at most a tenth of the bytes of a single
+        one."""
         moved = []
         for steps in (1, 20):
             measured = json.loads(run(turns, "bench", "--json", "--steps", steps))
@@ -136,7 +137,7 @@ class Check:
                  f"{moved[0]}")
 
     def check_interrupts(self, name, free, turns, kind):
-        """Until the end, whenever it is interrupted."""
+        """Trains to the end despite interruptions at any time."""
         steps = 400
         expected, trained = f"{name}-{kind.name}-expected", f"{name}-{kind.name}"
         run(*self.command(free, expected, "--steps", steps, log_every=60, every=50))
@@ -158,7 +159,7 @@ class Check:
                                f"{name} after {done} times {kind.name}", COPIES)
 
     def check_failure(self, name, turns):
-        """The checkpoint before is what training goes on from."""
+        """The training resumes from the checkpoint before the failure."""
         trained = f"{name}-failed"
         self.train(turns, trained, "--steps", 6)
         text = self.train(turns, trained, "--steps", STEPS, "--resume", code=4,

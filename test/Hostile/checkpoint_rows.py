@@ -1,4 +1,4 @@
-"""Hostile checkpoints, which a training is to go on from."""
+"""Hostile checkpoints, from which a training is to resume."""
 
 import copy
 import json
@@ -30,14 +30,14 @@ class Checkpoint:
         self.files = {STEP + path.name: path.read_bytes()
                       for path in folder.iterdir()}
         self.checked, self.body = unpack(self.files[COPY])
-        # What is changed here would be found by its checksum otherwise.
+        # Without its checksum, so that changes aren't found by that alone.
         self.header = copy.deepcopy(self.checked)
         self.header["__metadata__"].pop("checksum")
         self.header["__metadata__"]["version"] = "1"
 
     def row(self, name, content, *texts, code=1, file=COPY, removed=(),
             command=()):
-        """What a resumed training says when one file is another."""
+        """Makes a row of a training that resumes with one file replaced."""
         files = {**data_rows.OLD, **data_rows.DATA, **self.files, file: content}
         for path in [*removed, *([file] if content is None else [])]:
             files.pop(path, None)
@@ -47,14 +47,14 @@ class Checkpoint:
                    ("sweep: error: ", *texts))
 
     def change(self, name, edit, *texts, **options):
-        """The answer to another header."""
+        """Makes a row with another header."""
         header = copy.deepcopy(self.header)
         edit(header)
         return self.row(name, pack(header, self.body), "copy-0001", *texts,
                         **options)
 
     def text(self, name, old, new, *texts):
-        """The answer to a header with a text replaced."""
+        """Makes a row with a text in the header replaced."""
         text = json.dumps(self.header)
         if old not in text:
             raise ValueError(f"'{old}' isn't in the header")
@@ -147,7 +147,8 @@ def make_header_rows(checkpoint):
 
 
 def flip(content, text, bits=1):
-    """One byte of a file is another: the first after a text in it."""
+    """Returns the content with one byte changed: the first after a text in
+    it."""
     at = content.index(text) + len(text)
     return content[:at] + bytes([content[at] ^ bits]) + content[at + 1:]
 
@@ -223,7 +224,7 @@ def make_folder_rows(checkpoint):
 
 
 def make_training_rows(checkpoint):
-    """Trainings that would have come between others and their files."""
+    """Makes rows of trainings that would overwrite others' files."""
 
     def row(name, code, *texts, options, files=(), before=()):
         files = {**data_rows.OLD, **data_rows.DATA, **checkpoint.files,

@@ -15,13 +15,13 @@ HUGE_JOB = language_rows.GOOD.replace("16))", "2000000000))")
 
 
 def link_to_full(path):
-    """A link to the device that is always full: what replaces it by mistake
-    replaces the link."""
+    """Makes a link to the device that is always full: a program that replaces it by
+    mistake replaces the link."""
     path.symlink_to("/dev/full")
 
 
 def hftac(name, code, *texts, options=(), files=(), job=True):
-    """hftac's answer to options, most of them beside a good job file."""
+    """Makes a row of hftac with options, in most cases with a good job file."""
     return Row(name, {"job.hfta": language_rows.GOOD, "program": "an older one",
                       **dict(files)},
                ["hftac", *(["job.hfta"] if job else []), *options], (code,),
@@ -29,14 +29,14 @@ def hftac(name, code, *texts, options=(), files=(), job=True):
 
 
 def output(name, path, *texts, files=(), emit="exe"):
-    """hftac's answer to a place for its output, of a model that is small."""
+    """Makes a row of hftac with a place for its output, for a small model."""
     return Row(name, {"m.onnx": SMALL, **dict(files)},
                ["hftac", "m.onnx", "--batch=2", "-o", path, f"--emit={emit}"],
                (4,), ("error: ", "cannot write", *texts))
 
 
 def sweep(name, code, *texts, options, files=()):
-    """The program's answer to a command."""
+    """Makes a row of a command of the program."""
     return Row(f"a program: {name}", {**data_rows.OLD, **data_rows.DATA, **dict(files)},
                ["sweep", *options], (code,), ("sweep: error: ", *texts))
 
@@ -195,7 +195,8 @@ PROFILE = "".join(
 
 def planning(name, code, *texts, options=(), profile=PROFILE, place="error: ",
              more=()):
-    """What `--plan-pipeline` answers to a profile and options; later ones hold."""
+    """Makes a row of `--plan-pipeline` with a profile and options; the last of equal
+    options counts."""
     return Row(name, {"profile.txt": profile, "plan.json": "an older one",
                       **dict(more)},
                ["hftac", "--plan-pipeline", "--profile=profile.txt",

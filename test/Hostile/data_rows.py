@@ -1,5 +1,5 @@
-"""Hostile data files of a training program. GOOD, its job and its data, is also
-what other rows begin with."""
+"""Hostile data files of a training program. GOOD, its job and its data, is also the base
+of other rows."""
 
 import gzip
 import os
@@ -65,7 +65,7 @@ OLD = {"log.jsonl": "an older log\n", "checkpoints/note": "kept\n"}
 
 
 def row(name, file, content, *texts, code=1, command="train"):
-    """What the program says when one file is another; None: there is none."""
+    """Makes a row with one file replaced, or missing if its content is None."""
     files = {**OLD, **DATA, file: content}
     if content is None:
         del files[file]

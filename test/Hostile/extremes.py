@@ -1,6 +1,6 @@
-"""Small models in which one setting of a node is as large, as small or as odd as its
-type allows, and models that are deep, long or wide in one way: (name, bytes) pairs.
-None is an error of a special kind; hftac has to end soon, whatever it says.
+"""Small models in which one setting of a node is as large, as small or as odd as its type
+allows, and models that are deep, long or wide in one way: (name, bytes) pairs. None is an
+error of a special kind; hftac has to end soon, whatever it reports.
 
 fuzz/make_seeds.py hands them to the fuzz targets."""
 
@@ -16,7 +16,7 @@ INDICES = [value("x", [3], INT64)]
 KERNEL = {"kernel_shape": [3, 3], "ceil_mode": 1}
 
 
-NEWEST_OPSET, NEWEST_IR = 28, 14  # of those that hftac reads
+NEWEST_OPSET, NEWEST_IR = 28, 14  # the newest that hftac reads
 BFLOAT16 = 16
 
 
@@ -34,7 +34,7 @@ def floats(name, *numbers):
 
 
 def by_operand(number):
-    """Nodes whose settings are operands."""
+    """Yields nodes whose settings are operands."""
     def one(op, *tensors, inputs=MATRIX, outputs=("y",), opset=17, operands=None,
             **attributes):
         names = operands or ["x", *(f"t{i}" for i in range(len(tensors)))]
@@ -84,7 +84,7 @@ def by_operand(number):
 
 
 def by_attribute(number):
-    """Nodes whose settings are attributes."""
+    """Yields nodes whose settings are attributes."""
     def one(op, inputs=MATRIX, operands=("x",), outputs=("y",), opset=17, **attributes):
         return f"{op}-{'-'.join(attributes)}", make([node(op, operands, outputs,
                                                           **attributes)],
@@ -129,7 +129,7 @@ def by_attribute(number):
 
 
 def by_shape(number):
-    """Operands whose axes are of that size."""
+    """Yields operands whose axes have `number` elements."""
     def one(name, op, shapes, type=FLOAT, **attributes):
         names = [f"x{i}" for i in range(len(shapes))]
         inputs = [value(name, shape, FLOAT if i else type)
@@ -148,7 +148,7 @@ def by_shape(number):
 
 
 def chain(count, step, last="Relu"):
-    """Nodes one after the other: `step` makes one from the operand and the output."""
+    """Makes a chain of nodes: `step` makes each one from its operand and output."""
     nodes, name = [], "x"
     for index in range(count):
         nodes.append(step(name, f"t{index}"))
@@ -157,7 +157,8 @@ def chain(count, step, last="Relu"):
 
 
 def branches(depth):
-    """If in both branches of If, of which the first few double what there is."""
+    """Nests If in both branches of If; the first few levels double the number of
+    nodes."""
     leaf = graph([node("Identity", ["x"], ["e"], "leaf")], (), ["e"])
     inner = leaf
     for level in range(depth, -1, -1):
@@ -216,7 +217,7 @@ def nested(text, depth, opening, closing):
 
 
 def extreme_jobs(job):
-    """`job`, a job file's text with the parts below, changed in one of them."""
+    """Yields `job`, a job file's text with the parts below, with one of them changed."""
     linear, rates = "linear(image, 8)", "[0.1, 0.01]"
     wide = ",".join(["0.1"] * 3000)
     layers = "".join(f"  h{i} = relu(linear({f'h{i - 1}' if i else 'hidden'}, 8))\n"

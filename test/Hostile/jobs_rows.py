@@ -19,13 +19,13 @@ LONG = "x" * 5000
 
 
 def hftac(name, code, *texts, options=("-o", "program"), job=GOOD + SECOND, files=()):
-    """hftac's answer to a file of two jobs."""
+    """Makes a row of hftac with a file of two jobs."""
     return Row(name, {"job.hfta": job, "program": "an older one", **dict(files)},
                ["hftac", "job.hfta", *options], (code,), ("error: ", *texts))
 
 
 def pair(name, code, *texts, options, files=()):
-    """The answer of a program of two jobs."""
+    """Makes a row of a program of two jobs."""
     return Row(f"a program of two jobs: {name}",
                {**data_rows.OLD, **data_rows.DATA, **dict(files)},
                ["pair", *options], (code,), ("pair: error: ", *texts))
@@ -102,7 +102,7 @@ def make_program_rows():
 
 
 def seats(name, code, *texts, options=(), files=()):
-    """The answer of a program of two jobs that is to train at two seats."""
+    """Makes a row of a program of two jobs that is to train at two seats."""
     return pair(f"at seats: {name}", code, *texts,
                 options=["train", "--seats", "2", *options], files=files)
 

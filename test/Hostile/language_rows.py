@@ -26,7 +26,7 @@ train sweep {
 
 
 def row(name, job, code, *texts, options=(), files=(), place="job.hfta:"):
-    """hftac's answer to one job file, which the error names."""
+    """Makes a row of hftac with one job file, which the error names."""
     return Row(name, {"job.hfta": job, "program": "an older one",
                       **dict(files)},
                ["hftac", "job.hfta", "-o", "program", *options],
@@ -34,8 +34,7 @@ def row(name, job, code, *texts, options=(), files=(), place="job.hfta:"):
 
 
 def change(name, old, new, code, *texts, **options):
-    """The answer to the good job with one place changed; the error names the
-    line."""
+    """Makes a row of the good job with one place changed; the error names the line."""
     if old not in GOOD:
         raise ValueError(f"'{old}' isn't in the job")
     line = GOOD[:GOOD.index(old)].count("\n") + 1
@@ -466,8 +465,8 @@ def make_shape_rows():
 
 
 def make_order_rows():
-    """Orders from files, of two stages and two micro-batches unless `pipeline` says
-    more."""
+    """Makes rows of orders from files, of two stages and two micro-batches unless
+    `pipeline` says more."""
     good = "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n"
     rows = [
         ("nothing", "", "order.csv:1:1: expected a row for each of 2 workers, got 0"),

@@ -1,10 +1,10 @@
-"""Budgets of memory that can't be kept to, and programs that spill where they can't."""
+"""Budgets of memory that are too small, and programs whose store can't be used."""
 
 import data_rows
 import language_rows
 from row import Row
 
-# Of 10 MiB without a budget.
+# Without a budget, the job needs 10 MiB.
 BUDGET = "3MiB"
 JOB = data_rows.GOOD["job.hfta"].replace("""concat(a, b, c), 8))
 """, """concat(a, b, c), 300))
@@ -14,7 +14,7 @@ JOB = data_rows.GOOD["job.hfta"].replace("""concat(a, b, c), 8))
 
 
 def make_clause_rows():
-    """Behind the steps of the job."""
+    """Makes rows of clauses after the steps of the job."""
     for name, clause, code, *words in (
             ("too small", "device = 1", 3, "no plan fits into 1 bytes of memory",
              "one does into"),
@@ -52,7 +52,7 @@ def make_clause_rows():
 
 
 def spilling(name, code, *texts, options, files=(), command="train"):
-    """The answer of a program that spills."""
+    """Makes a row of a program that spills."""
     flags = ["--no-progress"] if command == "train" else []
     return Row(f"a program that spills: {name}",
                {**data_rows.OLD, **data_rows.DATA, **dict(files)},

@@ -1,8 +1,8 @@
 """Compiles mutated models and job files up to fusion.
 
-Whatever a file holds, hftac ends by itself within 10 s and 2 GiB, with an exit
-code that says what is wrong with the input, and a message. What doesn't is kept
-in the work folder.
+Whatever a file contains, hftac ends normally within 10 s and 2 GiB, with an exit code for
+errors in the input, and a message. Files for which it doesn't are kept in the work
+folder.
 
     mutate_models.py --hftac build/bin/hftac --work /tmp/mutants --count 20000 \\
         test examples
@@ -25,7 +25,7 @@ SECONDS = 10
 MEMORY = 2 << 30
 MOST_BYTES = 1 << 16  # of a file that is mutated
 EXIT_CODES = {0, 1, 3}  # done, wrong, unsupported
-# What a file of several jobs rightly ends the command with: its code and message.
+# The code and message with which the command rightly refuses a file of several jobs.
 SEVERAL_JOBS = 2, b"takes one job"
 NUMBERS = [b"0", b"-1", b"1", b"2147483648", b"9223372036854775807", b"1e308", b"1e-400",
            b"0.5", b"99999999999999999999", b"65536"]
@@ -104,7 +104,7 @@ def find_inputs(folders):
 
 
 def run(command, work):
-    """What is wrong with the way that the command ended, or None; its exit code."""
+    """Returns the error in the way that the command ended, or None; and its exit code."""
     with open(work / "messages", "w+b") as messages:
         try:
             code = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=messages,
@@ -131,7 +131,8 @@ def main():
     arguments.work.mkdir(parents=True, exist_ok=True)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    os.environ["MALLOC_ARENA_MAX"] = "1"  # they take address space, not memory
+    os.environ["MALLOC_ARENA_MAX"] = "1"  # arenas take address space, which is limited,
+                                          # without using memory
     inputs = find_inputs(arguments.folders)
     codes, failures = collections.Counter(), 0
     for number in range(arguments.first, arguments.first + arguments.count):

@@ -282,7 +282,7 @@ def make_shape_rows():
 
 
 def make_size_rows():
-    """Petabytes that a few bytes ask for."""
+    """Makes rows of a few bytes that ask for petabytes."""
     ends = [node("Relu", ["big"], ["y"])]
     for name, op, tensors, attributes in (
             ("a constant", "ConstantOfShape", [numbers(PETA, 4)], {}),

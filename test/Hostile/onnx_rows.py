@@ -1,4 +1,4 @@
-"""Hostile ONNX files: what isn't a model, and what no graph may hold."""
+"""Hostile ONNX files: files that aren't models, and graphs that break the rules."""
 
 import os
 import pathlib
@@ -15,7 +15,7 @@ PETA = 1 << 50
 
 def row(name, content, code, *texts, files=(), options=("--batch=2",),
         before=()):
-    """hftac's answer to one file, which the error names; it is given after the
+    """Makes a row of hftac with one file, which the error names; it is given after the
     files of `before`."""
     return Row(name, {"bad.onnx": content, "program": "an older one",
                       **dict(files)},
@@ -82,7 +82,7 @@ def make_file_rows():
 
 
 def make_parameter_rows():
-    """What the metadata entry `hfta.parameters` may hold."""
+    """Makes rows about the contents of the metadata entry `hfta.parameters`."""
     def listing(text, *more):
         entries = b"".join(field(14, field(1, "hfta.parameters") + field(2, entry))
                            for entry in (text, *more))
@@ -129,7 +129,8 @@ train bad {
 
 
 def make_scale_rows():
-    """What trains decides by values of a normalization's operands."""
+    """Makes rows about operands of a normalization, by whose values it is decided what
+    trains."""
     for type, name in ((INT64, "whole numbers"), (BOOL, "truth values")):
         scale = tensor("s", [4], [1] * 4, type=type)
         content = simple([node("BatchNormalization", ["x", "s", "w", "w", "w"],
@@ -140,8 +141,8 @@ def make_scale_rows():
 
 
 def make_statistics_rows():
-    """A running statistic that another node reads goes from one micro-batch to
-    the next in the forward itself."""
+    """Makes rows in which another node reads a running statistic, which then changes from
+    one micro-batch to the next in the forward itself."""
     content = simple([node("Add", ["x", "mean"], ["h"]),
                       node("BatchNormalization", ["h", "w", "w", "mean", "var"],
                            ["y"])],
@@ -294,7 +295,7 @@ def make_graph_rows():
 
 
 def make_nested(depth):
-    """A graph of If in If, `depth` deep."""
+    """Returns a graph of nested Ifs, `depth` deep."""
     inner = graph([node("Relu", ["x"], ["r"])], [], ["r"])
     for level in range(depth):
         inner = graph([node("If", ["c"], [f"v{level}"], f"if{level}",
@@ -307,14 +308,14 @@ def make_nested(depth):
 
 
 def make_function(name, calls):
-    """A FunctionProto that calls another one."""
+    """Returns a FunctionProto that calls another one."""
     return field(1, name) + field(4, "in") + field(5, "out") + field(
         7, node(calls, ["in"], ["out"], domain="local")) + field(
             9, field(1, "") + field(2, 17)) + field(10, "local")
 
 
 def make_body(kind):
-    """A graph that means something to a Loop, a Scan or a SequenceMap alone."""
+    """Returns a graph that only a Loop, a Scan or a SequenceMap gives a meaning to."""
     ports = [value("i", [], INT64), value("cond_in", [], BOOL), value("s", [4])]
     return simple([node(kind, ["x"], ["y"], body=graph(
         [node("Identity", ["cond_in"], ["cond_out"]),
@@ -385,7 +386,7 @@ def external(**entries):
 
 
 def escape(path):
-    """A symbolic link to a file outside of the model's folder."""
+    """Makes a symbolic link to a file outside of the model's folder."""
     outside = path.parents[1] / (path.parent.name + "-outside.bin")
     outside.write_bytes(bytes(16))
     path.symlink_to(outside)
@@ -479,7 +480,7 @@ def make_tensor_rows():
 
 def make_array_rows():
     def narrow(size):
-        """y differs between models, y@1 doesn't."""
+        """Returns a model whose y differs between models, while y@1 doesn't."""
         return model(graph(
             [node("MatMul", ["x", "w"], ["y"]), node("Relu", ["x"], ["y@1"])],
             [value("x", [3, 4])],

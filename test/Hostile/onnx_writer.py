@@ -19,7 +19,7 @@ def varint(value):
 
 
 def field(number, value):
-    """A field of an integer, a float, a text or a message."""
+    """Returns a field of an integer, a float, a text or a message."""
     if isinstance(value, int):
         return varint(number << 3) + varint(value)
     if isinstance(value, float):
@@ -44,7 +44,7 @@ class Message(bytes):
 
 def tensor(name, dims, numbers=None, type=FLOAT, raw=None, external=None,
            more=b""):
-    """A TensorProto; `external` maps keys to texts."""
+    """Returns a TensorProto; `external` maps keys to texts."""
     parts = [fields(1, dims), field(2, type), field(8, name), more]
     if raw is not None:
         parts.append(field(9, raw))
@@ -72,7 +72,7 @@ def zeros(name, *dims):
 
 
 def attribute(name, value):
-    """An AttributeProto."""
+    """Returns an AttributeProto."""
     if isinstance(value, int):
         parts = field(3, value), field(20, 2)
     elif isinstance(value, float):
@@ -90,7 +90,7 @@ def attribute(name, value):
 
 
 def node(op, inputs, outputs, name=None, domain="", **attributes):
-    """A NodeProto, called after its kind unless it has a name."""
+    """Returns a NodeProto, whose name is its kind unless it is given."""
     return Message("node", fields(1, inputs), fields(2, outputs),
                    field(3, op.lower() if name is None else name), field(4, op),
                    field(7, domain) if domain else b"",
@@ -129,7 +129,7 @@ def model(content, opset=17, ir_version=8, domains=(), more=b""):
 
 
 def simple(nodes, tensors=(), inputs=None, outputs=None, **options):
-    """A model of nodes that lead from x, [batch, 4], to y."""
+    """Returns a model of nodes that lead from x, [batch, 4], to y."""
     return model(graph(nodes,
                        [value("x", ["batch", 4])] if inputs is None else inputs,
                        [value("y")] if outputs is None else outputs, tensors),

@@ -15,7 +15,7 @@ COSTS = {"model": "e2fea19c10df63f1d79a94eb3c64bed84910275a2b7f2c615f4d015902102
 
 
 def job(name, clauses, code, *texts, files=(), options=(), place="job.hfta:1"):
-    """The answer to the good job with more clauses behind its steps."""
+    """Makes a row of the good job with more clauses after its steps."""
     good = GOOD.replace("steps     3", f"steps 3\n  {clauses}", 1)
     return Row(name, {"job.hfta": good, **dict(files)},
                ["hftac", "job.hfta", "-o", "made", *options], (code,),
@@ -134,7 +134,7 @@ def make_plan(model):
 
 
 def make_chunked_plan(chunks=None, stages=2, times=None, **change):
-    """A plan of stages of two chunks each, with a change in the first."""
+    """Returns a plan of stages of two chunks each, with a change in the first one."""
     made = {**json.loads(make_plan("0f")), "latency_ms": None, "estimate_ms": None,
             "pivot": None, "simulated_ms": 1, **(times or {})}
     made["stages"] = made["stages"][:stages]
@@ -213,7 +213,7 @@ def make_cost_rows():
 
 
 def make_preconditioner_rows():
-    """Costs of placements, by which nothing else is planned."""
+    """Makes rows about costs of placements, which decide nothing else."""
     clauses = "precondition kfac()\n  micro_batches 2\n  pipeline replicas = [2]"
     good = {**COSTS, "cuts": [], "micro_batches": 2, "model": (
         "f824e0d62ee8bc3b4466bbe338a4a68e24de6b3d2756db3d0e38351618ee0fb0")}
@@ -239,7 +239,7 @@ def make_preconditioner_rows():
 
 
 def replacing(name, output, *options):
-    """A plan, or its drawing, in an input's place."""
+    """Makes a row in which a plan, or its drawing, would replace an input."""
     return Row(name, {"job.hfta": GOOD, "plan.json": make_plan("0f")},
                ["hftac", "job.hfta", "--plan-pipeline", "--pipeline=auto",
                 "--cluster=devices = [2]", output, *options], (2,),
@@ -247,7 +247,7 @@ def replacing(name, output, *options):
 
 
 def drawing(name, clauses, code, *texts, timeline="t.svg", files=()):
-    """The answer to a job whose preconditioner's step is drawn."""
+    """Makes a row of a job whose preconditioner's step is drawn."""
     good = GOOD.replace("steps     3", f"steps 3\n  {clauses}", 1)
     return Row(name, {"job.hfta": good, **dict(files)},
                ["hftac", "job.hfta", "--plan", f"--timeline={timeline}",
@@ -308,7 +308,7 @@ def make_limit_rows():
 
 
 def make_chunk_rows():
-    """Stages of several chunks that are too large to be simulated."""
+    """Makes rows of stages of several chunks that are too large to be simulated."""
     given = '--pipeline=cuts = ["layer0", "layer1", "layer2"], chunks = 2'
     many = ["--batch=1009", "--micro-batches=auto, groups = 2",
             "--pipeline=auto, chunks = 2"]
@@ -338,7 +338,7 @@ def make_chunk_rows():
 
 
 def make_place_rows():
-    """What a module says of its workers' places."""
+    """Makes rows about the places of workers in a module."""
     for name, places, *texts in (
             ("a place twice", "array<i64: 1, 1>", "0 to 1, each once"),
             ("a place too many", "array<i64: 0, 1, 2>", "0 to 1, each once"),

@@ -1,10 +1,10 @@
-"""Types that numbers are stored, multiplied and added up in, and scales of losses."""
+"""Types in which numbers are stored, multiplied and added, and scales of losses."""
 
 import language_rows
 
 
 def make_clause_row(name, clauses, *texts):
-    """Behind the steps of the job, in its 17th line."""
+    """Makes a row of clauses after the steps of the job, in its 17th line."""
     return language_rows.change(name, "steps     3", f"steps 3\n  {clauses}", 1, *texts,
                                 place="job.hfta:17:")
 

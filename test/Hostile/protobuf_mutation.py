@@ -1,6 +1,5 @@
-"""Mutations of protobuf messages that keep them parsable: fields are changed,
-removed, repeated, exchanged or put elsewhere, and the lengths of what is around
-them follow."""
+"""Mutations of protobuf messages that can still be parsed: fields are changed, removed,
+repeated, exchanged or moved, and the lengths of the messages around them are adjusted."""
 
 from onnx_writer import varint
 
@@ -19,7 +18,7 @@ def read_varint(data, at):
 
 
 def parse(data, depth=0):
-    """A list of [field number, wire type, value], the value of wire type 2 being
+    """Returns a list of [field number, wire type, value]; a value of wire type 2 is such
     a list again if its bytes can be read as a message. Raises IndexError."""
     fields, at = [], 0
     while at < len(data):
@@ -73,7 +72,7 @@ def mutate_value(field, random, mutate_bytes):
 
 
 def mutate(data, random, mutate_bytes):
-    """One mutation; None if the bytes are no message."""
+    """Returns one mutation; None if the bytes are no message."""
     try:
         root = parse(data)
     except IndexError:
@@ -94,7 +93,7 @@ def mutate(data, random, mutate_bytes):
         other = random.randrange(len(message))
         message[index], message[other] = message[other], message[index]
     elif kind == 6:
-        # A field of another message in its place: other names, types, shapes.
+        # A field of another message takes its place: other names, types, shapes.
         message[index][1:] = random.choice(random.choice(messages))[1:]
     else:
         message[index][0] = random.randrange(1, 32)

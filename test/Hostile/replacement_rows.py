@@ -1,4 +1,4 @@
-"""Outputs that would replace what is read, under its name or another."""
+"""Outputs that would replace an input, under its name or another."""
 
 import os
 
@@ -26,7 +26,7 @@ def hard_link(target):
 
 def hftac(name, output, replaced, *options, job=JOB, command=("job.hfta",),
           files=()):
-    """hftac's answer to a place for its output."""
+    """Makes a row of hftac with a place for its output."""
     return Row(f"replacing {name}", {
         "job.hfta": job, "models/net.onnx": MODEL, "net.onnx": MODEL, **WEIGHTS,
         "image.npy": data_rows.npy(shape="(64, 4)", body=bytes(1024)),

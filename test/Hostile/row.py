@@ -5,7 +5,7 @@ import dataclasses
 
 @dataclasses.dataclass
 class Row:
-    """Something wrong, and what is said about it."""
+    """An error in an input or command, and the message that it must cause."""
     name: str  # what is wrong
     files: dict  # contents by name, as table.write_files takes them
     command: list  # with `hftac` or `sweep`

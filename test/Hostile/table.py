@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Gives hftac and a program that it made hostile inputs, a row each, and checks
-what always holds: the documented exit code, one error that names the place and
-says what is wrong, no crash, little time and memory, and no file that is new,
-changed or missing afterwards. Needs only Python's standard library."""
+"""Gives hftac and a program that it made hostile inputs, a row each, and checks the rules
+for all of them: the documented exit code, one error that names the place and the mistake,
+no crash, little time and memory, and no file that is new, changed or missing afterwards.
+Needs only Python's standard library."""
 
 import argparse
 import concurrent.futures
@@ -35,7 +35,7 @@ AREAS = {"onnx": onnx_rows, "nodes": node_rows, "language": language_rows,
          "workload": workload_rows, "precision": precision_rows}
 MOST_SECONDS, MOST_BYTES = 10, 2 << 30
 
-# What no message may hold.
+# The texts that no message may contain.
 CRASHES = re.compile(r"PLEASE submit|Stack dump|Assertion|LLVM ERROR|"
                      r"error: internal error|Sanitizer|runtime error|"
                      r"terminate called|out of memory|Traceback")
@@ -51,7 +51,7 @@ class Failure(Exception):
 
 
 def read_memory(pid):
-    """The bytes that a process has now."""
+    """Returns the bytes that a process has now."""
     try:
         with open(f"/proc/{pid}/statm") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -60,7 +60,7 @@ def read_memory(pid):
 
 
 def execute(command, folder, streams, limited):
-    """The exit code and the texts of both streams. The process ends when it
+    """Returns the exit code and the texts of both streams. The process is ended if it
     exceeds the limits."""
     out, err = streams.with_suffix(".out"), streams.with_suffix(".err")
     with open(out, "wb") as stdout, open(err, "wb") as stderr:
@@ -96,8 +96,8 @@ def execute(command, folder, streams, limited):
 
 
 def write_files(folder, files):
-    """Files by name: texts, bytes, None for a folder, or a function that is
-    called with the path."""
+    """Writes files by name: texts, bytes, None for a folder, or a function that is called
+    with the path."""
     folder.mkdir(parents=True)
     for name, content in files.items():
         path = folder / name
@@ -112,7 +112,7 @@ def write_files(folder, files):
 
 
 def look(folder):
-    """What a folder holds: kinds, contents and times by name."""
+    """Returns the contents of a folder: kinds, contents and times by name."""
     found = {}
     for path in sorted(folder.rglob("*")):
         state = path.lstat()
@@ -161,7 +161,7 @@ def check_message(row, code, err):
 
 
 def run_row(row, folder, tools, show):
-    """Nothing, or why the row fails."""
+    """Returns the reason why the row fails, or nothing."""
     err = ""
     try:
         write_files(folder, row.files)
@@ -183,8 +183,8 @@ def run_row(row, folder, tools, show):
 
 
 def make_programs(hftac, folder):
-    """What rows share: a program, a checkpoint of it, one of two jobs, one that needs
-    more memory than there is, and one that spills."""
+    """Makes the programs that rows share: a program, a checkpoint of it, one of two jobs,
+    one that needs more memory than there is, and one that spills."""
     write_files(folder, {**data_rows.GOOD, "huge.hfta": command_rows.HUGE_JOB,
                          "jobs.hfta": jobs_rows.JOBS, "large.hfta": memory_rows.JOB})
     train = ["./sweep", "train", "--no-progress", "--checkpoint", "good"]

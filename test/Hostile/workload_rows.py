@@ -11,7 +11,8 @@ GOOD = {"devices": 2, "read_bytes_per_second": 1e9, "write_bytes_per_second": 1e
 
 
 def simulating(name, workload, *texts, code=1, options=(), place="w.json: error: "):
-    """The answer to a file, which isn't written if `workload` is None."""
+    """Makes a row of a simulation of a file, which isn't written if `workload` is
+    None."""
     text = workload if isinstance(workload, (str, bytes)) else json.dumps(workload)
     files = {} if workload is None else {"w.json": text}
     return Row(name, files, ["hftac", "--simulate=w.json", *options], (code,),
@@ -19,7 +20,7 @@ def simulating(name, workload, *texts, code=1, options=(), place="w.json: error:
 
 
 def change(path, value):
-    """The good workload with another value; nothing in the place of None."""
+    """Returns the good workload with another value; without the entry if it is None."""
     workload = json.loads(json.dumps(GOOD))
     inner = workload
     for key in path[:-1]:
@@ -45,7 +46,7 @@ def make_file_rows():
 
 
 def make_field_rows():
-    """A value in a wrong field's place."""
+    """Makes rows with a wrong value in one field."""
     unit = ("models", 1, "units", 0)
     for path, value, *texts in (
             (("devices",), 0, "from 1 to 256, got 0"),
@@ -81,7 +82,7 @@ def make_field_rows():
             ((*unit, "Seconds"), 1, "unknown field")):
         key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}"
                       for part in path)[1:]
-        # What is wrong with several fields together is told of them all.
+        # An error of several fields together names the object that has them.
         if value == 131072:
             key = "models[1].units"
         yield simulating(f"a workload with {key} {str(value)[:20]}",

@@ -1,7 +1,7 @@
 //===- Ranks.c - A program of several ranks, for tests of communicators ---===//
 //
-// usage: ranks MODE [argument...]. What goes wrong without a communicator ends
-// the process with exit code 99.
+// usage: ranks MODE [argument...]. An error without a communicator ends the
+// process with exit code 99.
 //===----------------------------------------------------------------------===//
 
 #include "Ranks.h"
@@ -74,7 +74,7 @@ enum { MESSAGES = 48, TAGS = 3, POSTS = 6 };
 typedef struct plan {
   int from, to, tag, post;
   uint64_t bytes;
-  unsigned char *sent, *received; // here; NULL: not this rank's
+  unsigned char *sent, *received; // NULL: not this rank's
 } plan;
 
 static void fill(unsigned char *memory, uint64_t bytes, int seed) {
@@ -92,7 +92,7 @@ static void draw_plan(plan *plans, uint64_t *state,
     own->to = (int)draw(state, (uint32_t)communicator->size);
     own->tag = (int)draw(state, TAGS);
     own->bytes = sizes[draw(state, sizeof(sizes) / sizeof(*sizes))];
-    // In the order of the posts, so that equal tags pair in order.
+    // Posts are in order, so that messages with the same tag pair in order.
     own->post = i * POSTS / MESSAGES;
     own->sent = own->from == rank ? malloc(own->bytes + 1) : NULL;
     own->received = own->to == rank ? calloc(own->bytes + 1, 1) : NULL;
@@ -131,7 +131,8 @@ static hfta_posted *post_part(hfta_communicator *communicator,
   return posted;
 }
 
-/// Posts of several tags; within a tag in order, waited for in any order.
+/// Posts messages of several tags, in order within a tag, and waits in random
+/// order.
 static void run_plan(hfta_communicator *communicator, uint64_t *state,
                      uint64_t *own_state, unsigned char *expected) {
   plan plans[MESSAGES];
@@ -181,13 +182,13 @@ void ranks_large(const ranks_arguments *arguments) {
 }
 
 //===----------------------------------------------------------------------===//
-// What all ranks do together
+// Collective operations
 //===----------------------------------------------------------------------===//
 
 enum { PIECE = 1000 };
 
-/// Piece q has q · PIECE numbers (none for rank 0), and the ranks' sums of them
-/// are known.
+/// Sums numbers in pieces, whose sums over the ranks are known; piece q has q ·
+/// PIECE numbers (none for rank 0).
 void ranks_sum_pieces(hfta_communicator *c, int tag) {
   int size = c->size, rank = c->rank, count = PIECE * size * (size - 1) / 2;
   uint64_t offsets[65] = {0};
@@ -279,7 +280,7 @@ void ranks_collectives(const ranks_arguments *arguments) {
   EXPECT(first->local_size == first->size);
   ranks_agree(first);
   check_split(second);
-  // Equal tags of two communicators, and two tags of one, at the same time.
+  // One tag is used in two communicators, and two tags in one, at once.
   pthread_t threads[2];
   EXPECT(pthread_create(&threads[0], NULL, check_in_thread, first) == 0);
   EXPECT(pthread_create(&threads[1], NULL, check_in_thread, second) == 0);

@@ -1,4 +1,4 @@
-//===- Ranks.h - What the modes of the test program share -----------------===//
+//===- Ranks.h - The common parts of the test program's modes -------------===//
 
 #ifndef HFTA_TEST_RANKS_H
 #define HFTA_TEST_RANKS_H
@@ -14,7 +14,7 @@ typedef struct ranks_arguments {
   char **values;
 } ranks_arguments;
 
-/// Ends the process with a message if something isn't as it should be.
+/// Ends the process with a message if a condition doesn't hold.
 #define EXPECT(condition)                                                      \
   do {                                                                         \
     if (!(condition)) {                                                        \
@@ -23,35 +23,35 @@ typedef struct ranks_arguments {
     }                                                                          \
   } while (0)
 
-/// The number that an argument is.
+/// Returns an argument as a number.
 double ranks_number(const ranks_arguments *arguments, int index);
 
-/// Ends the process if it fails.
+/// Opens a communicator; ends the process if that fails.
 hfta_communicator *ranks_open(double timeout);
 
-/// Posts one message, to be waited for.
+/// Posts one message, for which the caller waits later.
 hfta_posted *ranks_post(hfta_communicator *communicator, const char *what,
                         int tag, int peer, bool sends, void *memory,
                         uint64_t bytes);
 
-/// Ends the process if it fails.
+/// Waits for a message; ends the process if that fails.
 void ranks_wait(hfta_communicator *communicator, hfta_posted *posted);
 
-/// Waits; where that fails it ends all ranks as a program does.
+/// Waits for a message; if that fails, ends all ranks as a program does.
 void ranks_wait_or_fail(hfta_communicator *communicator, hfta_posted *posted);
 
 /// Ends all ranks as a program does.
 void ranks_fail(hfta_communicator *communicator, hfta_status code,
                 const char *message) HFTA_NORETURN;
 
-/// Random messages between all ranks, of tags less than 3, which all draw
-/// alike.
+/// Exchanges random messages between all ranks, with tags less than 3; all
+/// ranks draw the same ones.
 void ranks_exchange(hfta_communicator *communicator, uint64_t seed);
 
-/// Numbers are added up by an exchange and a gather of pieces.
+/// Sums numbers by a reduce-scatter and an all-gather of pieces.
 void ranks_sum_pieces(hfta_communicator *communicator, int tag);
 
-/// Broadcasts, and all that ranks agree on.
+/// Checks broadcasts, and all operations by which ranks agree.
 void ranks_agree(hfta_communicator *communicator);
 
 // Modes.

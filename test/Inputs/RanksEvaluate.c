@@ -1,8 +1,8 @@
-//===- RanksEvaluate.c - Evaluations as each rank learns them -------------===//
+//===- RanksEvaluate.c - Evaluations that each rank gets ------------------===//
 //
-// The main function of a program of a test: evaluates batches that are full and
-// that aren't, and prints each copy's loss after the rank's number. A rank may
-// have no micro-batch of a batch that isn't full.
+// The main function of a test's program: evaluates full and incomplete batches,
+// and prints each copy's loss after the rank's number. A rank may have no
+// micro-batch of an incomplete batch.
 //===----------------------------------------------------------------------===//
 
 #include "hfta/instance.h"
@@ -12,7 +12,8 @@
 
 extern const hfta_program program __asm__("hfta_program");
 
-/// A whole batch of a field: samples that differ, or zeros if `value` is 0.
+/// Makes a whole batch of a field: samples that differ, or zeros if `value` is
+/// 0.
 static void *make_batch(const hfta_program *self, uint32_t field, int value) {
   const hfta_tensor *tensor = &self->tensors[self->data_fields[field].tensor];
   size_t bytes = tensor->bytes * (size_t)self->micro_batches;
@@ -33,7 +34,7 @@ int main(void) {
   const char *rank = getenv("OMPI_COMM_WORLD_RANK");
   const void *inputs[8];
   for (uint32_t i = 0; i < program.data_field_count; ++i)
-    inputs[i] = make_batch(&program, i, i == 0); // the second one are labels
+    inputs[i] = make_batch(&program, i, i == 0); // the second field has labels
   int status = 0;
   for (int64_t valid = program.batch; valid > 0 && status == 0; valid /= 2) {
     double losses[64];

@@ -9,8 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/// A message goes round, from each rank to the one before it; true if it has
-/// come.
+/// Sends a message from each rank to the one before it, and waits for it.
 static void go_round(hfta_communicator *c) {
   int number = c->rank, got = -1, size = c->size;
   hfta_posted *sent = ranks_post(c, "a round", 4, (c->rank + size - 1) % size,
@@ -22,7 +21,7 @@ static void go_round(hfta_communicator *c) {
   EXPECT(got == (c->rank + 1) % size);
 }
 
-/// kill RANK: it dies on its way.
+/// kill RANK: the rank dies between messages.
 void ranks_kill(const ranks_arguments *arguments) {
   hfta_communicator *c = ranks_open(60.0);
   for (int round = 0; round < 100; ++round) {
@@ -32,7 +31,7 @@ void ranks_kill(const ranks_arguments *arguments) {
   }
 }
 
-/// stop RANK TIMEOUT SIGNAL: on its way it is stopped (1), or stands still (0).
+/// stop RANK TIMEOUT SIGNAL: the rank is stopped (1), or makes no progress (0).
 void ranks_stop(const ranks_arguments *arguments) {
   hfta_communicator *c = ranks_open(ranks_number(arguments, 1));
   for (int round = 0; round < 20; ++round)
@@ -47,8 +46,8 @@ void ranks_stop(const ranks_arguments *arguments) {
     go_round(c);
 }
 
-/// slow TIMEOUT: rank 0 works, and says so, for longer than ranks have patience
-/// with those that wait; rank 1 waits for it, rank 2 for rank 1.
+/// slow TIMEOUT: rank 0 works, and reports so, for longer than ranks wait for
+/// an idle one; rank 1 waits for it, rank 2 for rank 1.
 void ranks_slow(const ranks_arguments *arguments) {
   double timeout = ranks_number(arguments, 0);
   hfta_communicator *c = ranks_open(timeout);
@@ -77,8 +76,8 @@ static void *await_in_thread(void *communicator) {
   return NULL;
 }
 
-/// slow-circle TIMEOUT: rank 2 works; rank 0 waits for it, and in another
-/// thread for rank 1, which waits for rank 0.
+/// slow-circle TIMEOUT: rank 2 works; rank 0 waits for it, and, in another
+/// thread, for rank 1, which waits for rank 0.
 void ranks_slow_circle(const ranks_arguments *arguments) {
   double timeout = ranks_number(arguments, 0);
   hfta_communicator *c = ranks_open(timeout);
@@ -102,8 +101,8 @@ void ranks_slow_circle(const ranks_arguments *arguments) {
   hfta_communicator_close(c);
 }
 
-/// end TIMEOUT STOPS: the last rank ends for longer than the timeout later than
-/// the others, without a word, or (1) is stopped.
+/// end TIMEOUT STOPS: the last rank ends later than the others by more than the
+/// timeout, without a message, or is stopped (1).
 void ranks_end(const ranks_arguments *arguments) {
   double timeout = ranks_number(arguments, 0);
   hfta_communicator *c = ranks_open(timeout);
@@ -124,7 +123,7 @@ void ranks_ended(const ranks_arguments *arguments) {
     ranks_wait_or_fail(c, ranks_post(c, "a letter", 0, 0, false, &byte, 1));
 }
 
-/// deadlock TIMEOUT: each waits for the next one.
+/// deadlock TIMEOUT: each rank waits for the next one.
 void ranks_deadlock(const ranks_arguments *arguments) {
   hfta_communicator *c = ranks_open(ranks_number(arguments, 0));
   char byte = 0;
@@ -141,7 +140,7 @@ void ranks_absent(const ranks_arguments *arguments) {
   ranks_open(ranks_number(arguments, 0));
 }
 
-/// fail CODE: all ranks at the same time.
+/// fail CODE: all ranks fail at the same time.
 void ranks_fail_at_once(const ranks_arguments *arguments) {
   hfta_communicator *c = ranks_open(60.0);
   int64_t value = 0;
@@ -159,7 +158,7 @@ void ranks_own(const ranks_arguments *arguments) {
   sleep(30);
 }
 
-/// lengths SENT RECEIVED.
+/// lengths SENT RECEIVED: the two ends of a message have different lengths.
 void ranks_lengths(const ranks_arguments *arguments) {
   hfta_communicator *c = ranks_open(60.0);
   char memory[1000] = "";
@@ -167,12 +166,12 @@ void ranks_lengths(const ranks_arguments *arguments) {
   uint64_t bytes = (uint64_t)ranks_number(arguments, sends ? 0 : 1);
   ranks_wait_or_fail(c,
                      ranks_post(c, "lengths", 0, sends, sends, memory, bytes));
-  // Until the other one has ended this one too.
+  // The rank waits until the other one has ended it.
   sleep(30);
 }
 
 //===----------------------------------------------------------------------===//
-// Launchers and the MPI of others
+// Launchers, and programs that use MPI themselves
 //===----------------------------------------------------------------------===//
 
 static void find(void *library, const char *name, void *out) {
@@ -182,7 +181,7 @@ static void find(void *library, const char *name, void *out) {
 }
 
 /// embedded LEVEL: a program that has initialised MPI itself, with this level
-/// for threads, and uses it beside communicators.
+/// of threads, and uses it beside communicators.
 void ranks_embedded(const ranks_arguments *arguments) {
   void *library = dlopen("libmpi.so.40", RTLD_NOW | RTLD_GLOBAL);
   EXPECT(library);
@@ -214,8 +213,8 @@ void ranks_embedded(const ranks_arguments *arguments) {
   EXPECT(finalize() == 0);
 }
 
-/// launched: prints what the process knows of its launch, and whether an MPI
-/// library is in its memory.
+/// launched: prints what the process knows about its launch, and whether an MPI
+/// library is loaded.
 void ranks_launched(const ranks_arguments *arguments) {
   (void)arguments;
   hfta_launcher launcher;

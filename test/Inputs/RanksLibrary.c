@@ -1,8 +1,8 @@
 //===- RanksLibrary.c - A library's checkpoints on several ranks ----------===//
 //
-// usage: library [FOLDER]. A folder, another one on each rank, holds
+// usage: library [FOLDER]. The folder, a different one on each rank, holds
 // checkpoints; without it a rank leaves early, in a host program that has
-// initialised MPI. Ends with exit code 1, and says where, if something isn't as
+// initialised MPI. Ends with exit code 1, and the place, if something isn't as
 // expected.
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +45,7 @@ static void expect_failure(hfta_status status, const curve *training,
   EXPECT(strstr(curve_message(training), reason));
 }
 
-/// Puts Open MPI's function, whose header may not be there, into a pointer.
+/// Finds a function of Open MPI, whose header may not be installed.
 static void find_mpi(const char *name, void *out) {
   void *library = dlopen("libmpi.so.40", RTLD_NOW);
   EXPECT(library);
@@ -54,9 +54,10 @@ static void find_mpi(const char *name, void *out) {
   memcpy(out, &function, sizeof(function));
 }
 
-/// Those that wait for the rank that leaves fail, and it doesn't wait for them.
+/// The ranks that wait for the one that leaves fail, and it doesn't wait for
+/// them.
 static void check_leaving(const char *rank) {
-  enum { THREAD_MULTIPLE = 3 }; // Open MPI's number
+  enum { THREAD_MULTIPLE = 3 }; // the value in Open MPI
   int (*initialize)(int *, char ***, int, int *), (*finalize)(void), level = 0;
   find_mpi("MPI_Init_thread", &initialize);
   find_mpi("MPI_Finalize", &finalize);
@@ -84,14 +85,15 @@ static void check_checkpoints(const char *folder, const char *rank) {
   EXPECT(curve_save(first, folder) == HFTA_OK);
   step(first, expected);
 
-  // What the first rank fails to do has failed on all, and changes nothing.
+  // An operation that fails on the first rank fails on all, and changes
+  // nothing.
   expect_failure(curve_load(second, absent), second, HFTA_INVALID_INPUT,
                  "'absent-0' doesn't exist");
   expect_failure(curve_save(second, "/dev/null/nowhere"), second,
                  HFTA_CANNOT_WRITE, "/dev/null/nowhere");
   EXPECT(curve_steps(second) == 0);
 
-  // Gradients that are there are forgotten, as one process forgets them.
+  // Loading discards accumulated gradients, as it does in one process.
   step(second, losses);
   EXPECT(curve_load(second, folder) == HFTA_OK && curve_steps(second) == 1);
   step(second, losses);

@@ -10,7 +10,7 @@
 
 enum { MOST = 16 };
 
-/// All workers, as every rank sees them: stages have one, two, three … of them.
+/// All workers, as every rank sees them: stages have one, two, three … workers.
 typedef struct team {
   hfta_communicator *ranks;
   hfta_worker_group *group;
@@ -34,7 +34,7 @@ static team make_team(int workers, double timeout) {
   return self;
 }
 
-/// Where it stays: it refers to itself.
+/// Opens a team where it stays, as it refers to itself.
 static void open_team(team *self) {
   hfta_error error;
   self->map.ranks = self->of_worker;
@@ -57,7 +57,7 @@ typedef struct worker {
   hfta_error error;
 } worker;
 
-/// Those of this rank, each in a thread; returns how many.
+/// Runs this rank's workers, each in a thread; returns their number.
 static int run_workers(team *team, worker *workers, void *(*run)(void *)) {
   int count = 0;
   for (int i = 0; i < team->map.workers; ++i)
@@ -74,8 +74,8 @@ static int run_workers(team *team, worker *workers, void *(*run)(void *)) {
 // Workers that work
 //===----------------------------------------------------------------------===//
 
-/// As do_all does with all workers, with those of the stage, at the same time
-/// and with the same tags.
+/// Does with a stage's workers what do_all does with all workers, at the same
+/// time and with the same tags.
 static void *do_stage(void *argument) {
   worker *self = argument;
   hfta_communicator *stage =
@@ -103,12 +103,12 @@ static void *do_all(void *argument) {
   return NULL;
 }
 
-/// workers COUNT: of all ranks together.
+/// workers COUNT: runs COUNT workers on all ranks together.
 void ranks_workers(const ranks_arguments *arguments) {
   worker workers[MOST];
   team team = make_team((int)ranks_number(arguments, 0), 60.0);
   open_team(&team);
-  // Beside what ranks tell each other themselves.
+  // The ranks exchange messages of their own besides.
   ranks_agree(team.ranks);
   run_workers(&team, workers, do_all);
   ranks_agree(team.ranks);
@@ -127,7 +127,8 @@ static void await_letter(worker *self, int from) {
   EXPECT(hfta_communicator_wait(all, posted, &self->error) != HFTA_OK);
 }
 
-/// Of rank 0's three, one waits for rank 1, one for that one, and one fails.
+/// Three workers of rank 0: one waits for rank 1, one waits for that worker,
+/// and one fails.
 static void *fail_alone(void *argument) {
   worker *self = argument;
   if (self->number == 0)
@@ -144,7 +145,8 @@ static void *fail_alone(void *argument) {
   return NULL;
 }
 
-/// Rank 0 tells what all of its workers say; other ranks wait for that.
+/// Rank 0 reports the error that all of its workers got; other ranks wait for
+/// that.
 static void tell(team *team, worker *workers, int count, const char *suffix) {
   if (team->ranks->rank != 0) {
     sleep(100);
@@ -159,7 +161,7 @@ static void tell(team *team, worker *workers, int count, const char *suffix) {
   ranks_fail(team->ranks, workers[0].error.code, text);
 }
 
-/// gives-up TIMEOUT.
+/// gives-up TIMEOUT: one of rank 0's workers fails.
 void ranks_gives_up(const ranks_arguments *arguments) {
   worker workers[MOST];
   team team = make_team(6, ranks_number(arguments, 0));
@@ -168,7 +170,7 @@ void ranks_gives_up(const ranks_arguments *arguments) {
   tell(&team, workers, count, "");
 }
 
-/// Rank 0's workers wait for each other, and the last one for rank 1.
+/// The workers of rank 0 wait for each other, and the last one for rank 1.
 static void *wait_in_turn(void *argument) {
   worker *self = argument;
   if (self->team->ranks->rank == 0)

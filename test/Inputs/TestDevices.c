@@ -1,13 +1,13 @@
-//===- TestDevices.c - CPUs that do their work at other times -------------===//
+//===- TestDevices.c - CPUs that reorder the work of their queues ---------===//
 //
-// The main function of programs of tests, and their table of devices in place
-// of the runtime's:
+// The main function of tests' programs, and their table of devices, which
+// replaces the runtime's:
 //
-//   cpu          as ever
-//   shuffled:S   does nothing before the host waits, then the commands of all
-//                queues in an order that their events allow. 0: queue 0's as
-//                soon as it can, others' only when it waits for them. 1: queue
-//                0's as late as it can. Others: as chance has it, by the seed
+//   cpu          is the runtime's device
+//   shuffled:S   does nothing before the host waits, then does the commands of
+//                all queues in an order that their events allow. 0: queue 0's
+//                as soon as possible, others' only when it waits for them. 1:
+//                queue 0's as late as possible. Others: at random, by the seed
 //                S.
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@
 #include <string.h>
 
 //===----------------------------------------------------------------------===//
-// What it leaves to the CPU
+// Commands, which the CPU device executes
 //===----------------------------------------------------------------------===//
 
 typedef enum kind { RUN, COPY, FILL, RECORD, AWAIT } kind;
@@ -28,8 +28,8 @@ typedef struct command {
   void *to;
   const void *from;
   uint64_t bytes;
-  uint32_t number;  // RUN: of the task; RECORD, AWAIT: of the event
-  uint64_t records; // AWAIT: of the event, before it goes on
+  uint32_t number;  // RUN: the task's; RECORD, AWAIT: the event's
+  uint64_t records; // AWAIT: the records of the event that must come first
   hfta_task_call call;
 } command;
 
@@ -44,7 +44,7 @@ typedef struct device {
   hfta_device_options options;
   uint64_t chance;
   queue *queues;
-  // Of each event, of one for each queue and of each mark.
+  // For each event, including one for each queue and one for each mark.
   uint64_t *recorded, *happened;
 } device;
 
@@ -108,7 +108,7 @@ static void *host_address(hfta_device *base, void *memory) {
 }
 
 //===----------------------------------------------------------------------===//
-// Shuffled: what the host gives
+// Shuffled: giving commands
 //===----------------------------------------------------------------------===//
 
 static command *push(hfta_device *base, uint32_t number, kind kind) {
@@ -139,7 +139,7 @@ static void shuffled_copy(hfta_device *base, uint32_t queue, void *to,
   last->bytes = bytes;
 }
 
-/// NULL of NULL: a task whose copies have no list.
+/// Copies memory; NULL stays NULL, as a task's list of copies may be.
 static void *duplicate(const void *from, size_t bytes) {
   if (!from)
     return NULL;
@@ -170,12 +170,12 @@ static void shuffled_await(hfta_device *base, uint32_t queue, uint32_t event) {
   last->records = of(base)->recorded[event];
 }
 
-/// The event of a mark. In front of these are those of the queues.
+/// Returns the event of a mark; these come after those of the queues.
 static uint32_t event_of(const device *self, uint32_t mark) {
   return self->options.events + self->options.queues + mark;
 }
 
-/// Every queue waits for every other one.
+/// Makes every queue wait for every other one.
 static void shuffled_mark(hfta_device *base, uint32_t number) {
   const hfta_device_options *options = &of(base)->options;
   for (uint32_t i = 0; i < options->queues; ++i)
@@ -187,7 +187,7 @@ static void shuffled_mark(hfta_device *base, uint32_t number) {
 }
 
 //===----------------------------------------------------------------------===//
-// Shuffled: what it does
+// Shuffled: executing commands
 //===----------------------------------------------------------------------===//
 
 static hfta_status do_command(device *self, const command *next,
@@ -227,7 +227,7 @@ static bool flips_coin(device *self) {
   return self->chance >> 63;
 }
 
-/// The queue whose turn it is, NULL if none can go on.
+/// Returns the queue whose turn it is; NULL if none can go on.
 static queue *choose(device *self) {
   queue *chosen = NULL;
   for (uint32_t i = 0; i < self->options.queues; ++i) {
@@ -243,7 +243,7 @@ static queue *choose(device *self) {
   return chosen;
 }
 
-/// A command of the queue whose turn it is, unless none can go on.
+/// Executes a command of the queue whose turn it is; false if none can go on.
 static bool do_next(device *self, hfta_status *status, hfta_error *error) {
   queue *own = choose(self);
   if (!own)
@@ -255,7 +255,7 @@ static bool do_next(device *self, hfta_status *status, hfta_error *error) {
   return true;
 }
 
-/// No more than has to be.
+/// Does no more commands than necessary.
 static hfta_status shuffled_wait_until(hfta_device *base, uint32_t number,
                                        hfta_error *error) {
   device *self = of(base);
@@ -281,7 +281,7 @@ static hfta_status shuffled_wait(hfta_device *base, hfta_error *error) {
   return status;
 }
 
-/// More than that is done, as may always happen.
+/// Does more commands than necessary, as a device always may.
 static hfta_status shuffled_wait_for(hfta_device *base, uint64_t queues,
                                      hfta_error *error) {
   (void)queues;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""hftac whose programs report data races, in the runtime and in generated code.
+"""Runs hftac so that programs report data races, in the runtime and in generated code.
 
     hftac_check_threads.py [hftac's options] <input>... -o PROGRAM
 
@@ -12,7 +12,7 @@ import sys
 
 from stand_in import INCLUDE, MAIN, run, take_program
 
-# The sanitizer instruments scalars alone.
+# The sanitizer instruments only scalar accesses.
 PASSES = ("forceattrs,function(scalarize-masked-mem-intrin,scalarizer<load-store>,tsan),"
           "tsan-module")
 

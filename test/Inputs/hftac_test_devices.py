@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""hftac whose programs have the devices of TestDevices.c, too.
+"""Runs hftac so that programs have the devices of TestDevices.c, too.
 
     HFTAC=... CC=... hftac_test_devices.py [hftac's options] <input>... -o PROGRAM
 """

@@ -1,4 +1,4 @@
-// The main function of programs that tests link themselves from hftac's code.
+// The main function of programs that tests link themselves, from hftac's code.
 
 #include "hfta/main.h"
 

@@ -1,4 +1,4 @@
-"""What stand-ins for hftac share, which link its code by themselves. Needs only
+"""The parts that stand-ins for hftac share, which link its code themselves. Needs only
 Python's standard library."""
 
 import pathlib
@@ -17,8 +17,8 @@ def run(*command):
 
 
 def take_program(hftac, arguments):
-    """The program that `-o` names, which is taken out of hftac's arguments. Where
-    they ask for no program, hftac is run as it is, and that is all."""
+    """Returns the program that `-o` names, and removes it from hftac's arguments. If they
+    ask for no program, hftac is run unchanged, and this process ends with it."""
     if "-o" not in arguments or any(part.startswith("--emit") for part in arguments):
         run(hftac, *arguments)
         sys.exit()

@@ -49,7 +49,7 @@ module attributes {hfta.job = {name = "j", training = true, fuse = true, optimiz
       // CHECK: return %{{.*}} : tensor<4x4xf32, #hfta.copies<2>>
       return %t : tensor<4x4xf32, #hfta.copies<2>>
     }
-    // What is built of the model adds losses and weights up.
+    // Functions that are built from the model add up losses and weights.
     // CHECK-LABEL: func.func @objective
     // CHECK-SAME: -> (tensor<4xf64>, tensor<4xf64>)
     func.func @objective(%losses: tensor<4xf32>, %weights: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
@@ -60,8 +60,8 @@ module attributes {hfta.job = {name = "j", training = true, fuse = true, optimiz
 
 // -----
 
-// A sum of several operands is one: it is rounded at its end. What is read by
-// others, too, is a value of its own.
+// A sum of several operands is one sum: it is rounded at its end. A partial sum
+// that others read, too, is a value of its own.
 module attributes {hfta.job = {name = "j", training = true, fuse = true, optimizer = "sgd", optimizer_flags = [], copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, hyper_parameters = [], schedule = {kind = "constant", warmup = array<f64>, minimum = array<f64>, step_size = array<f64>, gamma = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f64", gradients = "f32", state = "f32"}, data = [], metric = ""}} {
   // CHECK-LABEL: hfta.model @terms
   hfta.model @terms copies [0] {

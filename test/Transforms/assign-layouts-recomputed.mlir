@@ -1,8 +1,8 @@
 // RUN: hfta-opt %s -hfta-form-kernels -hfta-assign-layouts | FileCheck %s -enable-var-scope
 
-// What backward computes again has the layout of what forward computed, also
-// where only a reshape of a saved value leads to it: its sums have one order,
-// whether the value was saved or not.
+// A value that backward recomputes has the layout of the one that forward
+// computed, also where only a reshape of a saved value leads to it: its sums
+// have one order, whether the value was saved or not.
 
 hfta.variable @image {role = #hfta.role<input>} : tensor<4x1296xf32>
 hfta.variable @w {role = #hfta.role<parameter>} : tensor<16x16x3x3xf32, #hfta.copies<2>>
@@ -71,7 +71,7 @@ func.func @"task/evaluate.1"() attributes {hfta.task = #hfta.task<evaluate, 1>} 
   return
 }
 
-// The trainer's and the program's other tasks are by themselves.
+// The trainer's and the program's other tasks are treated separately.
 // CHECK-LABEL: func.func @"task/infer"
 // CHECK: hfta.relu {{.*}} : tensor<4x16x9x9xf32>
 func.func @"task/infer"() attributes {hfta.task = #hfta.task<infer, -1>} {

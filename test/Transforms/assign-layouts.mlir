@@ -1,6 +1,6 @@
 // RUN: hfta-opt %s -hfta-form-kernels -hfta-assign-layouts | FileCheck %s -enable-var-scope
 
-// What tasks alone see has channels last if convolutions or pooling use it.
+// Variables of tasks alone have channels last if convolutions or pooling use them.
 // CHECK: hfta.variable @image {{.*}} : tensor<4x3x9x9xf32>
 hfta.variable @image {role = #hfta.role<input>} : tensor<4x3x9x9xf32>
 hfta.variable @w {role = #hfta.role<parameter>} : tensor<16x3x3x3xf32, #hfta.copies<2>>
@@ -52,8 +52,8 @@ func.func @forward() attributes {hfta.task = #hfta.task<forward, 0>} {
   return
 }
 
-// Reductions take the stored order. What was saved is put in order for a view,
-// by a kernel of its own. Variables that others see are plain.
+// Reductions take the stored order. A saved value is transposed for a view, by
+// a kernel of its own. Variables that the host sees are plain.
 // CHECK-LABEL: func.func @backward(
 // CHECK: %[[H:.*]] = hfta.read @hidden : tensor<4x9x9x16xf32, #hfta.copies<2>>
 // CHECK: %[[PLAIN:.*]] = hfta.kernel "transpose"(%[[H]])

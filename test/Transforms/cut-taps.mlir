@@ -13,7 +13,7 @@ func.func @pixel(%x: tensor<8x64x1x1xf32>, %w: tensor<16x64x3x3xf32>, %g: tensor
   return %0, %1 : tensor<8x16x1x1xf32>, tensor<8x64x1x1xf32>
 }
 
-// With strides those at one end may, of another axis all.
+// With strides, the taps at one end may do so; on another axis, all may.
 // CHECK-LABEL: func.func @ends(
 // CHECK: hfta.slice %{{.+}} from [0, 0, 1, 0] size [4, 1, 2, 3]
 // CHECK: hfta.conv %{{.+}}, %{{.+}} {{.*}}padding = array<i64: 0, 1, 0, 1>

@@ -1,6 +1,6 @@
 // RUN: hfta-opt %s -hfta-describe-layers | FileCheck %s
 
-// What is noted of cuts and layers; the layers' ops go.
+// Cuts and layers are noted; the layers' ops are removed.
 // CHECK: hfta.plan_json = "{\22cuts\22:{{\[\[}}\22x\22],[\22y\22,\22z\22]],\22layers\22:[{\22kind\22:\22dense\22,\22parameter\22:\22w\22,\22bias\22:\22b\22,\22bias_column\22:true,\22input\22:\22tensor<8x5xf32>\22,\22output_gradient\22:\22tensor<8x3xf32>\22},{\22kind\22:\22other\22,\22parameter\22:\22b\22,\22copy\22:1,\22output_gradient\22:\22tensor<8x3xf32>\22}]}"
 // CHECK-NOT: hfta.layer
 // CHECK-NOT: hfta.cuts

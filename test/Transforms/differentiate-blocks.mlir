@@ -36,7 +36,7 @@
 // CHECK-LABEL: func.func @"task/update.1"
 // CHECK: hfta.write %{{.*}}, @bias
 
-// Each block's own are initialised by its task.
+// Each block's variables are initialised by its task.
 // CHECK-LABEL: func.func @"task/init.0"() attributes {hfta.task = #hfta.task<init, 0>} {
 // CHECK: hfta.write %{{.*}}, @w :
 // CHECK-NEXT: return
@@ -141,9 +141,9 @@ module attributes {hfta.job = #job} {
 
 // -----
 
-// What isn't trained belongs to the first block that reads it, and so do the
-// elements that it starts from; what none reads is initialised in the first. The
-// sums of an evaluation are the last block's, and so is what they alone use.
+// A value that isn't trained belongs to the first block that reads it, and so do its
+// initial elements; one that no block reads is initialised in the first. The sums of
+// an evaluation are the last block's, and so are the values that only they use.
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
 // CHECK: hfta.variable @w {block = 0 : i64
 // CHECK: hfta.variable @frozen {block = 1 : i64

@@ -1,8 +1,8 @@
 // RUN: hfta-opt %s -split-input-file -hfta-plan-pipeline=cuts=norm -hfta-differentiate -hfta-split-tasks -canonicalize -cse -hfta-decompose -canonicalize | FileCheck %s -enable-var-scope
 
-// What goes from one micro-batch to the next, the running statistics, is kept up
-// by a task of its own: the forward leaves it what it takes from each micro-batch,
-// in an instance a micro-batch. A cut after the op is behind its statistics, too.
+// The running statistics, which pass from one micro-batch to the next, are updated by
+// a task of their own: for each micro-batch, the forward leaves it the new values, in
+// an instance of its own. A cut after the op comes after its statistics, too.
 #job = {name = "j", copies = 2 : i64, batch = 6 : i64, micro_batches = 3 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
 // CHECK: hfta.variable @mean {block = 0 : i64, role = #hfta.role<statistics>}
 // CHECK: hfta.variable @variance {block = 0 : i64, role = #hfta.role<statistics>}
@@ -68,9 +68,9 @@ module attributes {hfta.job = #job} {
 
 // -----
 
-// Two ops keep one mean up, in their order, and each has a variance. What the
-// forward reads itself, @kept, it writes itself: the next micro-batch must find
-// what this one has written.
+// Two ops update one mean, in their order, and each has a variance. The forward
+// writes @kept itself, as it reads it: the next micro-batch must find the value
+// that this one has written.
 #job = {name = "j", copies = 2 : i64, batch = 6 : i64, micro_batches = 3 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
 // CHECK-LABEL: func.func @"task/forward.0"
 // CHECK: hfta.read @kept

@@ -1,8 +1,8 @@
 // RUN: hfta-opt %s -split-input-file -hfta-differentiate -hfta-split-tasks -canonicalize -cse | FileCheck %s -enable-var-scope
 
-// A weight read twice has one gradient, the sum of both. What backward needs
-// is saved (tanh) unless it is cheap to compute from what is there (neg, the
-// broadcast).
+// A weight read twice has one gradient, the sum of both. A value that backward
+// needs is saved (tanh) unless it is cheap to compute from values that exist
+// (neg, the broadcast).
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "adam", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "beta1", values = array<f64: 0.9, 0.9>}, {name = "beta2", values = array<f64: 0.99, 0.99>}, {name = "eps", values = array<f64: 1.0e-8, 1.0e-8>}], clip_norm = array<f64: 1.0, 2.0>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
 // CHECK-NOT: hfta.model
 // CHECK: hfta.variable @w {block = 0 : i64, {{.*}}role = #hfta.role<parameter>, trained}

@@ -23,7 +23,7 @@ func.func @reduce(%x: tensor<8x4xf32>) -> tensor<8xf32> {
   return %y : tensor<8xf32>
 }
 
-// What only moves is the same in the narrow type, also where the wide one is used.
+// Ops that only move elements use the narrow type, also if the wide one is used.
 // CHECK-LABEL: func.func @broadcast
 // CHECK-SAME: (%[[B:.*]]: tensor<4xf32>)
 // CHECK: %[[WIDE:.*]] = hfta.broadcast %{{.*}} : tensor<4xf64>

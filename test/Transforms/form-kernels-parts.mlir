@@ -11,8 +11,8 @@ hfta.variable @g {role = #hfta.role<gradient>} : tensor<16xf32>
 hfta.variable @h {role = #hfta.role<gradient>} : tensor<16xf32>
 hfta.variable @wide {role = #hfta.role<input>} : tensor<4x16x3x4xf32>
 
-// A convolution adds up parts of what it makes, which it stores too, and of what
-// is made of that alone.
+// A convolution's kernel sums parts of its result, which it stores too, and of
+// values computed from that alone.
 // CHECK-LABEL: func.func @beside(
 // CHECK: %[[ALL:.+]]:3 = hfta.kernel "part_sums"(
 // CHECK-SAME: -> (tensor<4x16x6x8xf32>, tensor<6x16xf32>, tensor<6x16xf32>) {
@@ -22,7 +22,7 @@ hfta.variable @wide {role = #hfta.role<input>} : tensor<4x16x3x4xf32>
 // CHECK: hfta.part_sums %[[Z]] of 32 along 1 {centered}
 // CHECK: hfta.yield
 // CHECK-NOT: hfta.kernel "conv"
-// Elsewhere a kernel adds up what it reads.
+// Other kernels sum parts of tensors that they read.
 // APART-LABEL: func.func @beside(
 // APART: hfta.kernel "conv"
 // APART: hfta.kernel "part_sums"
@@ -41,7 +41,7 @@ func.func @beside() attributes {hfta.task = #hfta.task<forward, 0>} {
   return
 }
 
-// Not so where a tile has no whole parts, or positions on both of its sides.
+// This isn't so if a tile has no whole parts, or positions on both of its sides.
 // CHECK-LABEL: func.func @other_parts(
 // CHECK: hfta.kernel "conv"(
 // CHECK: hfta.kernel "part_sums"(
@@ -63,8 +63,8 @@ func.func @other_parts() attributes {hfta.task = #hfta.task<backward, 0>} {
   return
 }
 
-// What parts are put together of is little: as many sums of as many terms are one
-// kernel, whatever they are of.
+// Parts are combined from little data: sums with equal numbers of sums and
+// terms are one kernel, whatever their operands are.
 // CHECK-LABEL: func.func @together(
 // CHECK: hfta.kernel "reduce"(%{{.+}}, %{{.+}}) : (tensor<6x16xf32>, tensor<6x16xf32>) -> (tensor<16xf32>, tensor<16xf32>) {
 // CHECK-NOT: hfta.kernel

@@ -10,7 +10,7 @@ hfta.variable @c {role = #hfta.role<output>} : tensor<64xf32>
 hfta.variable @short {role = #hfta.role<input>} : tensor<16x8xf32>
 hfta.variable @short_out {role = #hfta.role<output>} : tensor<16x8xf32>
 
-// A softmax is one kernel, but not with the product that it is of.
+// A softmax is one kernel, but not together with the product before it.
 // CHECK-LABEL: func.func @softmax(
 // CHECK: hfta.kernel "contract"(
 // CHECK: hfta.contract
@@ -41,7 +41,7 @@ func.func @softmax() attributes {hfta.task = #hfta.task<forward, 0>} {
   return
 }
 
-// Sums of rows are found behind what each kernel computes anew.
+// Sums of rows are found after the ops that each kernel computes again.
 // CHECK-LABEL: func.func @anew(
 // CHECK: hfta.kernel "exp"(%{{[0-9]+}}) : (tensor<16x64xf32>) -> tensor<16x64xf32> {
 // CHECK: hfta.reduce max
@@ -59,8 +59,8 @@ func.func @anew() attributes {hfta.task = #hfta.task<forward, 0>} {
   return
 }
 
-// What a sum of rows adds up is stored by the kernel that adds it up, if others
-// need it, too; not where rows are short.
+// The terms of a sum of rows are stored by the kernel that sums them, if others
+// need them, too; not where rows are short.
 // CHECK-LABEL: func.func @stored(
 // CHECK: hfta.kernel "reduce"(%{{[0-9]+}}) : (tensor<16x64xf32>) -> (tensor<16x64xf32>, tensor<16xf32>) {
 // CHECK: hfta.exp
@@ -82,8 +82,8 @@ func.func @stored() attributes {hfta.task = #hfta.task<forward, 0>} {
   return
 }
 
-// A product's kernel stores what is made of its elements, and other kernels read
-// that.
+// A product's kernel stores values computed from its elements, and other
+// kernels read these.
 // CHECK-LABEL: func.func @of_product(
 // CHECK: hfta.kernel "exp"(
 // CHECK: hfta.contract
@@ -123,8 +123,8 @@ func.func @spread_product() attributes {hfta.task = #hfta.task<forward, 0>} {
   return
 }
 
-// A row has no scattered sums, each of which its threads would add up again for
-// every term.
+// A row's kernel has no scattered sums, which each of its threads would add up
+// again for every term.
 hfta.variable @index {role = #hfta.role<input>} : tensor<40xi64>
 hfta.variable @u {role = #hfta.role<input>} : tensor<40x64xf32>
 // CHECK-LABEL: func.func @scattered(
@@ -146,7 +146,7 @@ func.func @scattered() attributes {hfta.task = #hfta.task<backward, 0>} {
   return
 }
 
-// Nor has it sums of segments.
+// It has no sums of segments either.
 hfta.variable @order {role = #hfta.role<input>} : tensor<40xi32>
 hfta.variable @offsets {role = #hfta.role<input>} : tensor<17xi32>
 // CHECK-LABEL: func.func @segments(
@@ -169,7 +169,7 @@ func.func @segments() attributes {hfta.task = #hfta.task<backward, 0>} {
   return
 }
 
-// These join what as many elements are made of.
+// These join the ops that compute as many elements.
 // CHECK-LABEL: func.func @added_segments(
 // CHECK: hfta.kernel "add"(
 // CHECK: hfta.segment_sum

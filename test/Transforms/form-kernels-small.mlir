@@ -13,8 +13,8 @@ hfta.variable @wide {role = #hfta.role<output>} : tensor<32xf32>
 hfta.variable @x {role = #hfta.role<input>} : tensor<4x4xf32>
 hfta.variable @y {role = #hfta.role<output>} : tensor<4x4xf32>
 
-// Small ops of the same task are one kernel, whatever their shapes, and what is
-// stored last so are constants; a large one has its own.
+// Small ops of one task are one kernel, whatever their shapes, and so are
+// constants that are stored last; a large op has its own kernel.
 // CHECK-LABEL: func.func @updates(
 // CHECK: hfta.kernel "add"(%{{.*}}) : (tensor<64x100xf32, #hfta.copies<2>>, tensor<64x100xf32, #hfta.copies<2>>) -> tensor<64x100xf32, #hfta.copies<2>> {
 // CHECK: %[[SMALL:.*]]:2 = hfta.kernel "neg"(%{{.*}}) : ({{.*}}) -> (tensor<8xf32, #hfta.copies<2>>, tensor<4x4xf32, #hfta.copies<2>>) {
@@ -27,7 +27,7 @@ hfta.variable @y {role = #hfta.role<output>} : tensor<4x4xf32>
 // CHECK-DAG: hfta.write %[[ZERO]]#0, @da
 // CHECK-DAG: hfta.write %[[ZERO]]#1, @dc
 // CHECK: return
-// Each is computed where it is stored.
+// Each value is computed where it is stored.
 // PLANNED-LABEL: func.func @updates(
 // PLANNED-NOT: hfta.kernel "copy"
 // PLANNED: return
@@ -50,7 +50,7 @@ func.func @updates() attributes {hfta.task = #hfta.task<update, 0>} {
   return
 }
 
-// What is read again after it was written keeps its place, and so does all else.
+// A value that is read again after it was written keeps its place, as others do.
 // CHECK-LABEL: func.func @read_again(
 // CHECK: hfta.kernel "neg"
 // CHECK: hfta.write %{{.*}}, @a
@@ -70,8 +70,8 @@ func.func @read_again() attributes {hfta.task = #hfta.task<update, 0>} {
   return
 }
 
-// What copies share and what each has are apart, and so are a constant that goes
-// to all copies and one that they share.
+// Shared values and those of each copy are apart, and so are a constant that
+// goes to all copies and one that they share.
 // CHECK-LABEL: func.func @shared(
 // CHECK-COUNT-2: hfta.kernel "{{neg|exp}}"
 // PLANNED-LABEL: func.func @shared(
@@ -97,7 +97,7 @@ func.func @constants() attributes {hfta.task = #hfta.task<update, 0>} {
   return
 }
 
-// Nor is anything moved where a variable is written twice.
+// Nothing is moved either if a variable is written twice.
 // CHECK-LABEL: func.func @written_twice(
 // CHECK: %[[FIRST:.*]] = hfta.kernel "neg"
 // CHECK: hfta.write %[[FIRST]], @b
@@ -112,7 +112,7 @@ func.func @written_twice() attributes {hfta.task = #hfta.task<update, 0>} {
   return
 }
 
-// What a broadcast is made of that is stored, through a view, comes before it.
+// The operand of a broadcast that is stored, through a view, comes before it.
 // CHECK-LABEL: func.func @spread(
 // CHECK: %[[NEG:.*]] = hfta.kernel "neg"
 // CHECK: hfta.kernel "broadcast"(%[[NEG]])
@@ -130,7 +130,7 @@ func.func @spread() attributes {hfta.task = #hfta.task<forward, 0>} {
   return
 }
 
-// A product's kernel computes nothing but what is made of its elements.
+// A product's kernel computes nothing but values made from its elements.
 // CHECK-LABEL: func.func @product(
 // CHECK: hfta.kernel "relu"(%{{.*}}) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32> {
 // CHECK: hfta.contract

@@ -9,8 +9,8 @@ hfta.variable @t {role = #hfta.role<input>} : tensor<4x8x8xf32>
 hfta.variable @o {role = #hfta.role<output>} : tensor<8x8xf32>
 hfta.variable @z {role = #hfta.role<output>} : tensor<64xf32>
 
-// Sums along the same axes that read one tensor are one kernel's; what used one
-// of them before the other was made, comes behind it.
+// Sums along the same axes that read one tensor are one kernel's; an op that
+// used one of them before the other was made comes after it.
 // CHECK-LABEL: func.func @alike(
 // CHECK: %[[X:.*]] = hfta.read @x
 // CHECK: %[[Y:.*]] = hfta.read @y
@@ -72,8 +72,8 @@ func.func @other_terms() attributes {hfta.task = #hfta.task<forward, 0>} {
   return
 }
 
-// What has been written before the other sum may have to be read between them:
-// then it stays there.
+// A variable that was written before the other sum may have to be read between
+// them: then the sum stays there.
 // CHECK-LABEL: func.func @read_between(
 // CHECK: hfta.kernel "reduce"(%{{.*}}) : (tensor<8x64xf32>) -> tensor<64xf32> {
 // CHECK: hfta.write %{{.*}}, @g
@@ -93,7 +93,7 @@ func.func @read_between() attributes {hfta.task = #hfta.task<backward, 0>} {
   return
 }
 
-// What a joining sum adds up joins where nothing else needs it.
+// The terms of a joining sum join, too, if nothing else needs them.
 // CHECK-LABEL: func.func @terms(
 // CHECK: %[[E:.*]] = hfta.kernel "exp"(
 // CHECK: hfta.kernel "add"(%{{.*}}, %[[E]]) : (tensor<8x64xf32>, tensor<8x64xf32>) -> tensor<64xf32> {

@@ -122,8 +122,8 @@ func.func @rows() attributes {hfta.task = #hfta.task<forward, 1>} {
   return
 }
 
-// What is written as it is gets a copy; constants above 256 bytes are read from
-// a variable; one that is written twice is made twice.
+// A value that is written unchanged gets a copy; constants above 256 bytes are
+// read from a variable; one that is written twice is made twice.
 // CHECK-LABEL: func.func @written_values(
 // CHECK: %[[W:.*]] = hfta.read @w
 // CHECK: %[[COPY:.*]] = hfta.kernel "copy"(%[[W]])
@@ -175,7 +175,7 @@ func.func @split_reduction() attributes {hfta.task = #hfta.task<backward, 7>} {
   return
 }
 
-// An op that is alone in its kernel reads what others make anew.
+// An op that is alone in its kernel reads values that others recompute.
 hfta.variable @factors {role = #hfta.role<parameter>} : tensor<2x3xf32>
 hfta.variable @inverses {role = #hfta.role<parameter>} : tensor<2x3xf32>
 // CHECK-LABEL: func.func @alone(

@@ -1,8 +1,8 @@
 // RUN: hfta-opt %s -split-input-file -hfta-fuse-models | FileCheck %s -enable-var-scope
 
-// What corresponds is fused: the layer in front of the difference, and behind it
-// what does the same again. Each copy has its own of the rest, on its part of
-// arrayed values; what joins the fused ops again is stacked.
+// Corresponding ops are fused: the layer before the difference, and the equal
+// ops after it. Each copy has the rest for itself, on its part of arrayed
+// values; operands of fused ops after that are stacked.
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
 // CHECK: hfta.variable @w {{.*}} : tensor<3xf32, #hfta.copies<2>>
 // CHECK: hfta.variable @"extra@1" {copy = 1 : i64, known_as = "extra", role = #hfta.role<parameter>, trained} : tensor<3xf32>

@@ -6,10 +6,10 @@ hfta.variable @x {role = #hfta.role<input>} : tensor<32x16x3xf32>
 hfta.variable @a {role = #hfta.role<output>} : tensor<32x3x16xf32>
 hfta.variable @b {role = #hfta.role<output>} : tensor<16x8xf32, #hfta.copies<2>>
 hfta.variable @c {role = #hfta.role<output>} : tensor<32x16x3xf32>
-// What is packed or rounded is kept, in as many instances as what else is left.
+// Packed or rounded values are kept, in as many instances as other saved values.
 // CHECK-COUNT-3: hfta.variable @"hfta.factor/{{[012]}}" {instances = 2 : i64, role = #hfta.role<saved>}
 // CHECK-NOT: hfta.factor/3
-// What is read for nothing else isn't.
+// A value that is read for nothing else isn't kept.
 // CHECK-NOT: @rounded
 // CHECK: hfta.variable @saved
 hfta.variable @rounded {role = #hfta.role<saved>, instances = 2 : i64} : tensor<32x16x3xf32>
@@ -41,7 +41,7 @@ func.func @forward() attributes {hfta.task = #hfta.task<forward, 0>} {
   return
 }
 
-// What is made of an input, or in another order, is made here.
+// A value that is made from an input, or in another order, is made here.
 // CHECK-LABEL: func.func @backward(
 // CHECK-NOT: hfta.read @w
 // CHECK: hfta.read @saved

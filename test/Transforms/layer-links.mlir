@@ -15,8 +15,8 @@
 // CHECK-NEXT: dense layer: parameter @"one@0" copy 0, bias @"bias@0" (a column), input tensor<4x6xf32>, output gradient tensor<4x2xf32, #hfta.copies<2>>
 // CHECK-NEXT: dense layer: parameter @"one@1" copy 1, bias @"bias@1" (a column), input tensor<4x6xf32>, output gradient tensor<4x2xf32, #hfta.copies<2>>
 
-// Two parts of one weight, the second one behind a cast; the bias is repeated along
-// the output's axis, so it is no column.
+// Two parts of one weight, the second one after a cast; the bias is repeated
+// along the output's axis, so it is no column.
 // CHECK-NEXT: dense layer: parameter @packed, input tensor<4x6xf32>, output gradient tensor<4x2xf32, #hfta.copies<2>>, weight gradient tensor<2x6xf32, #hfta.copies<2>>
 // CHECK-NEXT: dense layer: parameter @packed, bias @rows, input tensor<4x6xf32>, output gradient tensor<4x2xf32, #hfta.copies<2>>, weight gradient tensor<6x2xf32, #hfta.copies<2>>
 
@@ -26,7 +26,7 @@
 // CHECK-NEXT: embedding layer: parameter @table, input tensor<4xi64>, output gradient tensor<4x2xf32, #hfta.copies<2>>, weight gradient tensor<10x2xf32, #hfta.copies<2>>
 // CHECK-NEXT: norm layer: parameter @scale, bias @shift, input tensor<4x2xf32, #hfta.copies<2>>, output gradient tensor<4x2xf32, #hfta.copies<2>>
 
-// What is no layer's: rows that are always the same, a factor, a product of
+// Parameters of no layer: rows that are always the same, a factor, a product of
 // parameters.
 // CHECK-NEXT: other layer: parameter @places, output gradient tensor<4x2xf32, #hfta.copies<2>>
 // CHECK-NEXT: other layer: parameter @factor, output gradient tensor<4x2xf32, #hfta.copies<2>>

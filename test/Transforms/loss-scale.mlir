@@ -12,8 +12,8 @@
 // CHECK: hfta.mul %[[SEED]]
 // CHECK: hfta.write %{{.*}}, @"hfta.gradient/w"
 
-// What is written is chosen by whether the step is taken; the optimizer counts the
-// steps that were.
+// The written values depend on whether the step is taken; the optimizer counts
+// the steps that were.
 // CHECK-LABEL: func.func @"task/update.0"
 // CHECK: %[[PRESENT:.*]] = hfta.read @w
 // CHECK: %[[SCALE:.*]] = hfta.read @hfta.clip_scale

@@ -41,7 +41,7 @@ func.func @other_copy() attributes {hfta.task = #hfta.task<forward, 1>} {
   return
 }
 
-// Gradients of equal layers are one function, which tells no layer.
+// Gradients of equal layers are one function, which names no layer.
 // CHECK-LABEL: func.func @layers()
 // CHECK-NEXT: hfta.launch @[[$DENSE:"kernel/contract.3"]]
 // CHECK-NEXT: hfta.launch @[[$DENSE]]

@@ -11,7 +11,7 @@ func.func @taps(%x: tensor<8x16x9x9xf32>, %w: tensor<32x16x3x3xf32>) -> tensor<8
   return %y : tensor<8x32x9x9xf32>
 }
 
-// What was rounded is packed, and widened behind that.
+// A rounded value is packed, and widened after that.
 // CHECK-LABEL: func.func @rounded(
 // CHECK: %[[NARROW:.+]] = hfta.cast %{{.+}} : tensor<32x16x3xf32> to bf16
 // CHECK: %[[PACKED:.+]] = hfta.transpose %[[NARROW]] by [0, 2, 1] : tensor<32x16x3xbf16>

@@ -154,8 +154,8 @@ module {
 
 // -----
 
-// What lives within a step lies in slabs, scalars too; shared values of the same
-// roles stand by themselves.
+// Values that live within a step lie in slabs, scalars too; shared values of
+// the same roles have segments of their own.
 // CHECK: module attributes {hfta.segments = [
 // CHECK-SAME: #hfta.segment<gradient, 0, 256 bytes, 1 instances, 128 a copy>,
 // CHECK-SAME: #hfta.segment<gradient, 0, 64 bytes, 1 instances>,
@@ -211,7 +211,7 @@ module {
 
 // -----
 
-// What has no memory of its own, in segments of pages: apart by residency, too.
+// Values without memory of their own are in segments of pages: apart by residency, too.
 // CHECK: hfta.segments = [
 // CHECK-SAME: #hfta.segment<saved, 0, 8192 bytes, 1 instances, 4096 a copy(spilled)>,
 // CHECK-SAME: #hfta.segment<saved, 0, 8192 bytes, 1 instances, 4096 a copy(transient)>,
@@ -232,8 +232,8 @@ module {
 
 // -----
 
-// With `state-in-slabs` what copies have from step to step lies so, too, and what
-// they share of it by itself.
+// With `state-in-slabs`, the copies' state lies in slabs, too, and the state
+// that they share lies separately.
 // SLABS: module @slabs attributes {hfta.segments = [
 // SLABS-SAME: #hfta.segment<parameter, 0, 256 bytes, 1 instances, 128 a copy>,
 // SLABS-SAME: #hfta.segment<parameter, 0, 64 bytes, 1 instances>,

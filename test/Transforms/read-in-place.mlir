@@ -8,7 +8,7 @@ hfta.variable @out {role = #hfta.role<output>} : tensor<96x8xf32>
 // A parameter lies in memory anyway.
 // CHECK-NOT: @turned
 hfta.variable @turned {role = #hfta.role<saved>} : tensor<32x96xf32>
-// Of two halves the whole is left, once.
+// The whole is left for its two halves, once.
 // CHECK: hfta.variable @left {role = #hfta.role<saved>} : tensor<8x96xf32>
 hfta.variable @left {role = #hfta.role<saved>} : tensor<8x48xf32>
 // CHECK-NOT: @right
@@ -72,7 +72,7 @@ func.func @backward() attributes {hfta.task = #hfta.task<backward, 0>} {
   return
 }
 
-// What is in a variable that the task writes is moved before that.
+// A value in a variable that the task writes is moved before the write.
 // CHECK-LABEL: func.func @update(
 // CHECK: hfta.transpose
 // CHECK: hfta.transpose
@@ -94,7 +94,7 @@ func.func @update() attributes {hfta.task = #hfta.task<update, 0>} {
   return
 }
 
-// What comes behind a move isn't computed anew without end.
+// Ops after a move aren't recomputed without limit.
 // CHECK-LABEL: func.func @long(
 // CHECK-COUNT-16: {hfta.repeated}
 // CHECK-NOT: hfta.repeated

@@ -28,8 +28,8 @@ func.func @forward() attributes {hfta.task = #hfta.task<forward, 0>} {
   return
 }
 
-// A product multiplies the activation where it lies. Its sign is that of what it
-// was made of, which a sum needs beside the gradient: that is read once.
+// A product multiplies the activation in memory. Its sign is that of the value that it
+// was computed from, which a sum needs besides the gradient: that value is read once.
 // CHECK-LABEL: func.func @backward(
 // CHECK: %[[X:.+]] = hfta.read @x
 // CHECK: %[[P:.+]] = hfta.read @scale
@@ -57,7 +57,7 @@ func.func @backward() attributes {hfta.task = #hfta.task<backward, 0>} {
   return
 }
 
-// Where nothing is added up with what it was made of, it is read itself.
+// If nothing is summed with that value, the activation itself is read.
 // CHECK-LABEL: func.func @no_sum(
 // CHECK: %[[Z:.+]] = hfta.read @z
 // CHECK-NOT: hfta.relu

@@ -9,10 +9,10 @@ hfta.variable @t {role = #hfta.role<output>} : tensor<8xf32>
 
 // CHECK: hfta.variable @made {role = #hfta.role<saved>}
 hfta.variable @made {role = #hfta.role<saved>} : tensor<8x64xf32>
-// Made of that and of a parameter.
+// This value is computed from that one and a parameter.
 // CHECK-NOT: @gate
 hfta.variable @gate {role = #hfta.role<saved>} : tensor<8x64xf32>
-// And of that one.
+// And this one from that value.
 // CHECK-NOT: @both
 hfta.variable @both {role = #hfta.role<saved>} : tensor<8x64xf32>
 // Statistics of a micro-batch are left for the backward, too.
@@ -21,7 +21,7 @@ hfta.variable @running {role = #hfta.role<statistics>} : tensor<8xf32>
 hfta.variable @"hfta.batch_statistic/0/running" {purpose = #hfta.purpose<batch_statistic "0" of @running>, role = #hfta.role<exchange>} : tensor<8xf32>
 // CHECK-NOT: @centered
 hfta.variable @centered {role = #hfta.role<saved>} : tensor<8x64xf32>
-// A product multiplies it, it would take two tensors, or it is too costly.
+// A product multiplies it, it would need two tensors, or it is too costly.
 // CHECK: hfta.variable @multiplied
 hfta.variable @multiplied {role = #hfta.role<saved>} : tensor<8x64xf32>
 // CHECK: hfta.variable @of_two

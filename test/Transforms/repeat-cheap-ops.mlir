@@ -1,7 +1,7 @@
 // RUN: hfta-opt %s -hfta-repeat-cheap-ops | FileCheck %s -enable-var-scope
 
-// What a sum and an elementwise op read of a tensor that is in memory anyway,
-// and of a much smaller one, is computed by both.
+// A value that a sum and an elementwise op compute from a tensor that is in
+// memory anyway, and from a much smaller one, is computed by both.
 // CHECK-LABEL: func.func @centered(
 // CHECK: hfta.sub %{{.+}}, %{{.+}} {hfta.repeated}
 // CHECK: hfta.mul
@@ -30,8 +30,8 @@ func.func @chain(%x: tensor<8x32x64xf32>, %mean: tensor<32xf32>) -> (tensor<32xf
   return %0, %1, %2 : tensor<32xf32>, tensor<32xf32>, tensor<32xf32>
 }
 
-// What only such an op needs is computed with it; what reads nothing large even
-// for one reader.
+// A value that only such an op needs is computed with it; one that reads
+// nothing large is so even for one reader.
 // CHECK-LABEL: func.func @path(
 // CHECK: hfta.compare equal, %{{.+}}, %{{.+}} {hfta.repeated}
 // CHECK: hfta.cast %{{.+}} {hfta.repeated}
@@ -53,7 +53,7 @@ func.func @path(%x: tensor<8x32x64xf32>, %most: tensor<8x32xf32>, %label: tensor
   return %count, %exp, %s : tensor<8x32xf32>, tensor<8x32x64xf32>, tensor<8x1000xf32>
 }
 
-// A sum's kernel makes what is made of the sum.
+// A sum's kernel computes the values that use the sum.
 // CHECK-LABEL: func.func @of_sum(
 // CHECK-NOT: hfta.repeated
 func.func @of_sum(%x: tensor<8x64xf32>) -> (tensor<f32>, tensor<8xf32>) {
@@ -64,9 +64,9 @@ func.func @of_sum(%x: tensor<8x64xf32>) -> (tensor<f32>, tensor<8xf32>) {
   return %t, %e : tensor<f32>, tensor<8xf32>
 }
 
-// Nothing is gained where there is one reader, where two large tensors would be
-// read, or by what is computed for long; a product would compute each element
-// many times, and what nobody else needs doesn't lie in memory.
+// There is no gain with one reader, with two large tensors to be read, or if
+// the computation takes long; a product would compute each element many times,
+// and a value without other readers isn't in memory.
 // CHECK-LABEL: func.func @others(
 // CHECK-NOT: hfta.repeated
 func.func @others(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>, %v: tensor<64xf32>) -> (tensor<64x64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64x64xf32>, tensor<64xf32>, tensor<64xf32>) {

@@ -5,8 +5,8 @@ hfta.variable @x {role = #hfta.role<input>} : tensor<8x4xf32>
 hfta.variable @w {role = #hfta.role<parameter>} : tensor<3x4xf32>
 hfta.variable @y {role = #hfta.role<output>} : tensor<8x3xf32>
 
-// Operands of a product are rounded to what it multiplies, and still are f32.
-// What was rounded is in memory, and widened by the kernel that multiplies it.
+// Operands of a product are rounded to its type of factors, and still are f32.
+// The rounded value is in memory, and widened by the kernel that multiplies it.
 // CHECK-LABEL: func.func @bf16(
 // CHECK: %[[X:.+]] = hfta.read @x
 // CHECK: %[[W:.+]] = hfta.read @w

@@ -13,8 +13,8 @@
 // As the data has them: [4, 8, 6].
 // CHECK-DAG: hfta.layer dense @first {{.*}}input_samples = 48 : i64, output_samples = 16 : i64}
 
-// Positions in front, [8, 4, 2]; then counted with the samples behind a reshape,
-// [32, 2] of which the same axis holds both.
+// Positions come first, [8, 4, 2]; then a reshape merges them with the samples,
+// [32, 2], where one axis holds both.
 // CHECK-DAG: hfta.layer dense @second {{.*}}input_samples = 2 : i64, output_samples = 3 : i64}
 
 // Images of which there are eight a sample, [4 · 8, 3, 1].
@@ -28,7 +28,7 @@
 // CHECK-DAG: hfta.layer embedding @table {{.*}}input_samples = 1 : i64, output_samples = 2 : i64}
 // CHECK-DAG: hfta.layer other @scale {{.*}}terms 4 {output_samples = 2 : i64}
 
-// The samples of a slice can't be told.
+// The samples of a slice can't be determined.
 // CHECK-DAG: hfta.layer other @part {{.*}}loss_divisor terms {{[0-9]+$}}
 
 module attributes {hfta.job = #job} {

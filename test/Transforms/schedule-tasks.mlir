@@ -4,9 +4,9 @@
 // its own and from shared values, and what it shares comes from the data.
 // CHECK: hfta.task @"task/forward.0" part "forward" block 0 reads [0, 1, 3] writes [2, 3] by_copies {
 // CHECK-NOT: joins
-// What all share is read from a parameter: that may be much to repeat.
+// A value that all share is read from a parameter: it may be expensive to repeat.
 // CHECK: hfta.task @"task/forward.1" part "forward" block 1 reads [1] writes [3] {
-// It is updated, or belongs to another copy.
+// This one is updated, or belongs to another copy.
 // CHECK: hfta.task @"task/backward.0" {{.*}} writes [2, 3] {
 // CHECK: hfta.task @"task/update.0" {{.*}} writes [3] {
 // A copy's own launches run with it; neighbours that run once a copy are joined.

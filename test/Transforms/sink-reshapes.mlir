@@ -21,7 +21,7 @@ func.func @mean(%x: tensor<8x32xf32>) -> tensor<8x32xf32> {
   return %d : tensor<8x32xf32>
 }
 
-// What lies in memory has any shape; two reshapes are one, or none.
+// A variable can be read in any shape; two reshapes are one, or none.
 hfta.variable @v {role = #hfta.role<input>} : tensor<8x1xf32>
 // CHECK-LABEL: func.func @read(
 // CHECK: %[[V:.+]] = hfta.read @v
@@ -37,7 +37,7 @@ func.func @read(%x: tensor<8x32xf32>) -> tensor<8xf32> attributes {hfta.task = #
   return %t : tensor<8xf32>
 }
 
-// What is computed in that shape stays so; so does what a reshape cuts.
+// A value that is computed in that shape stays so; so does one that a reshape cuts.
 // CHECK-LABEL: func.func @others(
 // CHECK: hfta.reshape %{{.+}} to [8, 1]
 // CHECK: hfta.mul %{{.+}}, %{{.+}} : tensor<8x1xf32>, tensor<8x1xf32>
@@ -52,7 +52,7 @@ func.func @others(%s: tensor<8xf32>, %y: tensor<8x1xf32>) -> (tensor<8x1xf32>, t
   return %m, %n : tensor<8x1xf32>, tensor<2x4xf32>
 }
 
-// A product's result comes in the order that is wanted, unless both are.
+// A product's result is computed in the requested order, unless both are requested.
 // CHECK-LABEL: func.func @turned(
 // CHECK: %[[T:.+]] = hfta.contract %{{.+}}, %{{.+}} maps [#{{.+}}, #{{.+}}, #[[$TURNED]]] {hfta.multiply = bf16}
 // CHECK: return %[[T]]
@@ -70,7 +70,7 @@ func.func @both(%x: tensor<4x8xf32>, %y: tensor<8x6xf32>) -> (tensor<4x6xf32>, t
   return %p, %t : tensor<4x6xf32>, tensor<6x4xf32>
 }
 
-// A product reads what it read before a write.
+// A product reads its operand before a write, as it did.
 hfta.variable @m {role = #hfta.role<optimizer_state>} : tensor<8x8xf32>
 // CHECK-LABEL: func.func @written(
 // CHECK: hfta.read @m

@@ -1,7 +1,7 @@
 // RUN: hfta-opt %s -pass-pipeline='builtin.module(func.func(hfta-sort-indices))' | FileCheck %s -enable-var-scope
 
-// Of each update the slice, 1000 for none, and its number; how many are less; which
-// update has each rank; how many updates are of slices before.
+// For each update: the slice, 1000 for none, and its number; how many are less;
+// which update has each rank; how many updates belong to slices before.
 // CHECK-LABEL: func.func @embedding(
 // CHECK-SAME: %[[U:.+]]: tensor<8x64x48xf32, #hfta.copies<2>>, %[[I:.+]]: tensor<8x64xi64>
 // CHECK: %[[FLAT:.+]] = hfta.reshape %[[I]] to [512]
@@ -41,7 +41,7 @@ func.func @embedding(%u: tensor<8x64x48xf32, #hfta.copies<2>>, %i: tensor<8x64xi
   return %g : tensor<1000x48xf32, #hfta.copies<2>>
 }
 
-// Who adds by the same indices into as many slices shares the tables.
+// An op that adds by the same indices into as many slices shares the tables.
 // CHECK-LABEL: func.func @shared(
 // CHECK-COUNT-3: hfta.reduce sum
 // CHECK: hfta.segment_sum %{{.+}} at %[[ORDER:.+]] in %[[OFFSETS:.+]] along 0
@@ -57,7 +57,7 @@ func.func @shared(%u: tensor<512x48xf32>, %v: tensor<4x512x3xf32>, %i: tensor<51
   return %0, %1, %2 : tensor<1000x48xf32>, tensor<4x1000x3xf32>, tensor<900x48xf32>
 }
 
-// What each kernel makes anew isn't stored for the sum.
+// A value that each kernel recomputes isn't stored for the sum.
 // CHECK-LABEL: func.func @repeated(
 // CHECK: %[[U:.+]] = hfta.broadcast
 // CHECK: %[[UPDATES:.+]] = hfta.reshape %[[U]] to [512, 48] {hfta.repeated}
@@ -78,7 +78,7 @@ func.func @wide(%u: tensor<4096x8xf32>, %i: tensor<4096xi32>) -> tensor<1000000x
   return %0 : tensor<1000000x8xf32>
 }
 
-// Of constant indices the tables are known: 5 is outside, -1 the last slice.
+// The tables of constant indices are known: 5 is out of range, -1 the last slice.
 // CHECK-LABEL: func.func @constant(
 // CHECK-NOT: hfta.reduce
 // CHECK-DAG: %[[ORDER:.+]] = hfta.constant dense<[1, 4, 0, 3, 5, 2]> : tensor<6xi32>

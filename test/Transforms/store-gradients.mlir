@@ -11,15 +11,15 @@ hfta.variable @state {role = #hfta.role<optimizer_state>} : tensor<4xf32, #hfta.
 hfta.variable @both {role = #hfta.role<gradient>} : tensor<4xf32, #hfta.copies<2>>
 hfta.variable @apart {role = #hfta.role<gradient>} : tensor<4xf32, #hfta.copies<2>>
 
-// What a gradient is computed in needn't be what it is stored in.
+// A gradient may be computed in another type than it is stored in.
 // CHECK-LABEL: func.func @backward(
 // CHECK: %[[D:.+]] = hfta.read @w
 // CHECK: %[[N:.+]] = hfta.cast %[[D]] : tensor<4xf32, #hfta.copies<2>> to bf16
 // CHECK: hfta.write %[[N]], @g
 // ADDED-LABEL: func.func @backward(
 // ADDED: hfta.read @g
-// What the task itself reads, what it adds to twice, and what is no gradient,
-// stay sums.
+// Values that the task itself reads, that it adds to twice, or that are no
+// gradients stay sums.
 // CHECK: hfta.read @read
 // CHECK: hfta.read @read
 // CHECK: %[[T:.+]] = hfta.read @twice
@@ -62,7 +62,7 @@ func.func @backward() attributes {hfta.task = #hfta.task<backward, 0>} {
 
 // CHECK-LABEL: func.func @other(
 // CHECK: hfta.write %{{.+}}, @twice
-// What is added to for all copies and for one is added to twice.
+// A gradient of all copies and of one copy is added to twice.
 // CHECK: hfta.read @both
 // CHECK: hfta.read @both copy 0
 // CHECK: return

@@ -1,7 +1,7 @@
 // RUN: hfta-opt %s -pass-pipeline='builtin.module(func.func(hfta-sum-by-parts))' | FileCheck %s -enable-var-scope
 
-// A variance is made of the means and variances of parts, right behind what they
-// are of.
+// A variance is computed from the means and variances of parts, right after
+// their operand.
 // CHECK-LABEL: func.func @variance(
 // CHECK-SAME: %[[A:.+]]: tensor<8x32x256xf32>
 // CHECK: %[[X:.+]] = hfta.neg %[[A]]
@@ -31,7 +31,7 @@ func.func @variance(%a: tensor<8x32x256xf32>) -> (tensor<32xf32>, tensor<32xf32>
   return %mean, %v, %e : tensor<32xf32>, tensor<32xf32>, tensor<8x32x256xf32>
 }
 
-// So are sums of other columns, be they the last axis.
+// Sums of other columns are too, even if these are the last axis.
 // CHECK-LABEL: func.func @columns(
 // CHECK-SAME: %[[X:.+]]: tensor<16x33x20xf32>, %[[Y:.+]]: tensor<250x40xf64>
 // CHECK-DAG: %[[P:.+]] = hfta.part_sums %[[X]] of 16 along 2
@@ -60,7 +60,7 @@ func.func @others(%x: tensor<128x64xf32>, %y: tensor<32x16xf32>, %z: tensor<64x2
   return %0, %1, %2, %3, %4, %5, %6 : tensor<128xf32>, tensor<16xf32>, tensor<256xf32>, tensor<64xf32>, tensor<64xi32>, tensor<64xbf16>, tensor<64xf32>
 }
 
-// Squares of what differs from another mean are a sum like any other.
+// Squares of differences from another mean are a sum like any other.
 // CHECK-LABEL: func.func @other_mean(
 // CHECK-NOT: centered
 // CHECK: hfta.part_sums
@@ -74,7 +74,7 @@ func.func @other_mean(%x: tensor<8x32x256xf32>, %m: tensor<32xf32>) -> tensor<32
   return %v : tensor<32xf32>
 }
 
-// No variance is what differs from a mean of other channels, or is cut off to integers.
+// A sum of differences from other channels' means, or of integers, is no variance.
 // CHECK-LABEL: func.func @no_variance(
 // CHECK-NOT: centered
 // CHECK: return
@@ -96,7 +96,7 @@ func.func @no_variance(%x: tensor<8x256x256xf32>, %y: tensor<8x32x256xi64>) -> (
   return %v, %v1 : tensor<256xf32>, tensor<32xi64>
 }
 
-// Of two that share a sum the first one is put together.
+// If two share a sum, the first one is combined from parts.
 // CHECK-LABEL: func.func @shared_sum(
 // CHECK: centered
 // CHECK-NOT: centered
@@ -118,6 +118,6 @@ func.func @shared_sum(%x: tensor<8x32x256xf32>) -> (tensor<32xf32>, tensor<32xf3
   return %v, %v1 : tensor<32xf32>, tensor<32xf32>
 }
 
-// What is declared alone has no ops.
+// A function that is only declared has no ops.
 // CHECK: func.func private @elsewhere(tensor<32xf32>) -> tensor<32xf32>
 func.func private @elsewhere(tensor<32xf32>) -> tensor<32xf32>

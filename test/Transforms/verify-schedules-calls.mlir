@@ -85,7 +85,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 
 // -----
 
-// What a second turn of copies waits for, nothing does where they have one turn.
+// An event that a second turn of copies awaits isn't recorded if they have one turn.
 module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 2 instances>, #hfta.segment<parameter, 0, 64 bytes, 1 instances>, #hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   hfta.variable @number {instances = 2 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<micro_batch>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
@@ -108,7 +108,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 
 // -----
 
-// What the first one waits for.
+// An event that the first turn awaits.
 module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 2 instances>, #hfta.segment<parameter, 0, 64 bytes, 1 instances>, #hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   hfta.variable @number {instances = 2 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<micro_batch>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>

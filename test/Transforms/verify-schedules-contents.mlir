@@ -54,7 +54,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 
 // -----
 
-// Half of it is.
+// Only half of the field is there.
 module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
@@ -81,7 +81,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 
 // -----
 
-// It is elsewhere.
+// The field is in another place.
 module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
@@ -135,7 +135,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 
 // -----
 
-// Half of the scalars are.
+// Only half of the scalars are there.
 module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
@@ -208,7 +208,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 
 // -----
 
-// How many samples of a micro-batch are valid, is told before each evaluation.
+// The number of valid samples of a micro-batch is given before each evaluation.
 module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
@@ -233,7 +233,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 
 // -----
 
-// It isn't told.
+// The number isn't given.
 module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
@@ -259,7 +259,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 
 // -----
 
-// What forward saves has one place for two micro-batches.
+// The values that forward saves have one place for two micro-batches.
 module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
@@ -289,7 +289,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 
 // -----
 
-// It has two.
+// The segment has two places.
 module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 2 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
@@ -413,7 +413,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 
 // -----
 
-// Scalars are the host's own.
+// The scalars are the host's own.
 module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
@@ -436,7 +436,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 
 // -----
 
-// What tasks leave for each other is cleared.
+// The values that tasks leave for each other are cleared.
 module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
@@ -507,7 +507,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 
 // -----
 
-// It has half of it.
+// It has half of its input.
 module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<input "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>

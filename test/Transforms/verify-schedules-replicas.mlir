@@ -1,6 +1,6 @@
 // RUN: hfta-opt %s -split-input-file -verify-diagnostics -hfta-verify-schedules
 
-// One replica inverts, and gives all the inverse.
+// One replica inverts, and broadcasts the inverse to all.
 module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -45,7 +45,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 
 // -----
 
-// Others read the inverse that they haven't been given.
+// Others read the inverse, which they haven't received.
 module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -86,7 +86,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 
 // -----
 
-// Nobody reads it, but checkpoints hold it.
+// No task reads it, but checkpoints hold it.
 module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -122,7 +122,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 
 // -----
 
-// It is given while it may still be written.
+// It is sent while it may still be written.
 module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -159,7 +159,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 
 // -----
 
-// It is read while it may still come.
+// It is read while it may still be arriving.
 module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -203,7 +203,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 
 // -----
 
-// Another replica gives it.
+// Another replica sends it.
 module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -244,7 +244,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 
 // -----
 
-// One of the others gets it not.
+// One of the other replicas doesn't receive it.
 module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -285,7 +285,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 
 // -----
 
-// Others get a part of it.
+// The others receive only a part of it.
 module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -326,7 +326,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 
 // -----
 
-// Of one copy alone.
+// The transfer is of one copy alone.
 module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -367,7 +367,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 
 // -----
 
-// Copies lie otherwise.
+// The copies lie differently.
 module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -408,7 +408,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 
 // -----
 
-// Of more copies than there is room for.
+// The transfer is of more copies than there is room for.
 module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -449,7 +449,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 
 // -----
 
-// Replicas that aren't there.
+// The sending replicas don't exist.
 module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -485,7 +485,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 
 // -----
 
-// Replicas that aren't there get something.
+// The receiving replicas don't exist.
 module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -519,7 +519,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 
 // -----
 
-// A column holds the inverse, and gives its rows what it makes of it.
+// A column holds the inverse, and broadcasts its results along the rows.
 module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <1, 2, 2>>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <1, 2, 2>>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -564,7 +564,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 
 // -----
 
-// Rows update without it.
+// Rows update without the results.
 module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <1, 2, 2>>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <1, 2, 2>>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -605,7 +605,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 
 // -----
 
-// Sums aren't there yet.
+// The sums aren't there yet.
 module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <1, 2, 2>>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <1, 2, 2>>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -644,7 +644,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 
 // -----
 
-// What ranks give each other meets in one order.
+// The messages of ranks meet in one order.
 module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <1, 2, 2>>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <1, 2, 2>>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -905,7 +905,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 
 // -----
 
-// A segment is held where nobody is.
+// A segment is held by replicas that don't exist.
 // expected-error @+1 {{segment 1 is held by replicas #hfta.replicas<3, 2, 1>, of 4 that there are}}
 module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <3, 2, 1>>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <3, 2, 1>>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>

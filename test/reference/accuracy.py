@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Trains the copies of examples/fashion with PyTorch, one after another.
 
-For a check by hand: the mean test accuracy over copies of the fused binary and
-of PyTorch agree within 0.5 points. Needs torch, numpy and onnx. Same initial
-weights, hyper-parameters, batches and epochs as sweep.hfta. The order of samples
-matters: after two epochs at a constant learning rate, means of two orders differ
-by up to two points. Takes about 20 seconds a copy on two cores.
+This is for a check by hand: the mean test accuracies of the copies of the fused binary
+and of PyTorch agree within 0.5 points. Needs torch, numpy and onnx. Both have the initial
+weights, hyper-parameters, batches and epochs of sweep.hfta. The order of samples matters:
+after two epochs at a constant learning rate, means of two orders differ by up to two
+points. Takes about 20 seconds a copy on two cores.
 """
 
 import argparse
@@ -59,8 +59,8 @@ def philox(counter, key):
 
 
 def make_order(samples, epoch, order_seed):
-    """The binary's order of an epoch: a Feistel network over the smallest power of
-    two that holds all samples, walked on until it is back among them."""
+    """Returns the binary's order of an epoch: a Feistel network over the smallest power
+    of two that holds all samples, applied again until the result is a sample."""
     bits = max(2, (samples - 1).bit_length())
     key = [order_seed & 0xFFFFFFFF, order_seed >> 32 & 0xFFFFFFFF]
 

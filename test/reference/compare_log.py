@@ -26,7 +26,8 @@ def numbers(text):
 
 
 def read_steps(path):
-    """The log's step events by number; of repeated ones, the last."""
+    """Returns the log's step events by number; the last one of repeated
+    ones."""
     steps = {}
     with open(path, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):

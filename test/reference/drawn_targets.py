@@ -1,8 +1,8 @@
-"""Targets that a job with `fisher = sampled` draws, by its formulas alone: random
-numbers are Philox4x32-10's of a seed, the step, the place of a sample in the batch
-and that of an element in the sample. Needs numpy.
+"""Draws the targets of a job with `fisher = sampled`, by its formulas alone: random
+numbers are Philox4x32-10's of a seed, the step, the position of a sample in the batch and
+that of an element in the sample. Needs numpy.
 
-With u and v uniform in [0, 1), an element each:
+With u and v uniform in [0, 1), different for each element:
 
     cross_entropy, nll    the class with the largest score - log(-log u)
     mse                   output + sqrt(-log(1 - u)) cos(2 pi v)
@@ -17,7 +17,7 @@ BITS = numpy.uint64(32)
 
 
 def hash_name(name):
-    """63 bits of FNV-1a."""
+    """Returns 63 bits of FNV-1a."""
     value = 0xCBF29CE484222325
     for byte in name.encode():
         value = ((value ^ byte) * 0x100000001B3) % (1 << 64)
@@ -37,7 +37,8 @@ def philox(counter, key):
 
 
 def draw_uniform(shape, seed, step, first_sample=0, suffix=""):
-    """53 bits each; axis 0 are samples from the batch's `first_sample` on."""
+    """Returns numbers of 53 bits; axis 0 has samples from the batch's `first_sample`
+    on."""
     stream = hash_name(STREAM + suffix)
     count = int(numpy.prod(shape[1:]))
     sample, element = numpy.meshgrid(numpy.arange(shape[0]) + first_sample,
@@ -49,7 +50,8 @@ def draw_uniform(shape, seed, step, first_sample=0, suffix=""):
 
 
 def draw_targets(kind, output, seed, step, first_sample=0):
-    """Of a micro-batch's outputs [samples, ..., classes] or [samples, ...]."""
+    """Draws targets for a micro-batch's outputs, [samples, ..., classes] or [samples,
+    ...]."""
     def draw(suffix=""):
         return draw_uniform(output.shape, seed, step, first_sample, suffix)
 

@@ -143,7 +143,7 @@ class MobileNetV3(nn.Module):
 #===------------------------------------------------------------------------===#
 
 class PointLayers(nn.Module):
-    """Dense layers with batch norm, each point by itself."""
+    """Dense layers with batch norm, applied to each point separately."""
 
     def __init__(self, *widths):
         super().__init__()
@@ -160,7 +160,7 @@ class PointLayers(nn.Module):
 
 
 class Alignment(nn.Module):
-    """A 3x3 matrix a cloud, near the identity."""
+    """A 3x3 matrix for each cloud, near the identity."""
 
     def __init__(self):
         super().__init__()
@@ -335,7 +335,8 @@ MODELS = {"resnet18": ResNet18, "mobilenetv3_large": MobileNetV3,
 
 
 def range_of(name, dims):
-    """What a weight is filled with: near what its layer's starts are."""
+    """Returns the range of a weight's values: near the usual start of its
+    layer."""
     if name.endswith("running_mean"):
         return 0.0, 0.0
     if name.endswith("running_var"):
@@ -343,8 +344,8 @@ def range_of(name, dims):
     if len(dims) == 1 and name.endswith("weight"):
         return 0.75, 1.25
     if len(dims) == 1:
-        # Far from 0 after a norm: a ReLU between two norms would otherwise leave
-        # next to nothing of the scale's gradient.
+        # The range is far from 0 after a norm: a ReLU between two norms would
+        # otherwise leave almost no gradient of the scale.
         is_norm = "norm" in name or ".shortcut.1." in name or "main" in name
         return (-0.75, 0.75) if is_norm else (-0.125, 0.125)
     bound = math.sqrt(3 / math.prod(dims[1:]))
@@ -352,7 +353,7 @@ def range_of(name, dims):
 
 
 def move_weights(model, name, seed):
-    """Takes the larger floats out of a model, and returns their table."""
+    """Moves the larger floats out of a model, and returns their table."""
     tensors, offset = [], 0
     for tensor in model.graph.initializer:
         count = math.prod(tensor.dims)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The networks that bench/gpu/peers.py times compute what those of bench/gpu/jobs do:
-of a job's initial weights and data each has the job's loss, by as many parameters of the
-same shapes. And each way has the same losses and gradients: of several models fused as
+"""The networks that bench/gpu/peers.py times compute what those of bench/gpu/jobs do: on
+a job's initial weights and data, each has the job's loss, with as many parameters of the
+same shapes. Each way also has the same losses and gradients: several models fused as HFTA
+does it, by vmap, and in JAX if it is installed. Needs PyTorch.
 HFTA does it, by vmap, and in JAX where there is one. Needs PyTorch."""
 
 import argparse
@@ -23,9 +24,9 @@ from peer_layers import FusedLayers  # noqa: E402
 from peer_networks import BYTE, CLASS, NETWORKS  # noqa: E402
 
 BATCH, COPIES = 4, 2
-# Beside the largest number of a tensor, which counts as no less than a hundredth of the
-# largest gradient: some are nothing but rounding, as of a bias in front of a norm.
-# JAX's attention has weights in f32 at any precision.
+# Errors are relative to the largest number of a tensor, or to a hundredth of the largest
+# gradient if that is more: some gradients are rounding errors alone, as that of a bias in
+# front of a norm. JAX's attention has weights in f32 at any precision.
 NEAR_LOSS, NEAR_GRADIENT, LEAST = 1e-6, 1e-5, 1e-2
 
 
@@ -49,7 +50,7 @@ def expect_near(what, mine, theirs, limit):
 
 
 def make_task(name):
-    """In f64."""
+    """Makes a network's task in f64."""
     task = peers.Task(name, COPIES, "f32", "cpu", BATCH)
     task.models = [[value.double() for value in values] for values in task.models]
     task.inputs = [as_double(field) for field in task.inputs]
@@ -62,7 +63,7 @@ def as_double(field):
 
 
 def write_fields(task, folder, name, job):
-    """As the job's raw files, in the order of its declaration."""
+    """Writes the job's raw files, in the order of its declaration."""
     names = [part.split("=")[0].strip() for part in
              job.split("  train ")[1].split("\n")[0].split(", ")]
     fields = [*task.network.inputs, task.network.label]
@@ -77,7 +78,7 @@ def read_tensor(dtype, shape, data):
 
 
 def check_job(hftac, work, name, task):
-    """Against a program for the CPU, which trains by a rate of 0."""
+    """Compares with a program for the CPU, which trains with a rate of 0."""
     folder = work / name
     folder.mkdir(parents=True)
     job = ROOT / "bench" / "gpu" / "jobs" / f"{name}.hfta"
@@ -103,7 +104,7 @@ def check_job(hftac, work, name, task):
 
 
 def gradients_of(loss, leaves):
-    """Of each model, where leaves are all models'."""
+    """Returns the losses and gradients of all models, whose parameters are the leaves."""
     leaves = peers.as_leaves(leaves)
     loss = loss(leaves)
     return loss.detach(), torch.autograd.grad(loss, leaves)

@@ -2,10 +2,9 @@
 data, and the job of each. Needs only Python's standard library.
 
 Data: field f (from 0) of network n (its place in NETWORKS) has the seed
-4096 + 16 n + f; with u(i) = make_data.uniform(seed, i), element i in row-major
-order of all samples is 2 u(i) - 1 of "float", u(i) of "share", or the integer
-below n u(i). Every
-fourth label of a run with `masked` is -100, which doesn't count: those with
+4096 + 16 n + f; with u(i) = make_data.uniform(seed, i), element i in row-major order of
+all samples is 2 u(i) - 1 of "float", u(i) of "share", or the integer below n u(i). Every
+fourth label of a run with `masked` is -100, which is ignored: those with
 make_data.hash32(7, i) below 2^30.
 """
 
@@ -50,14 +49,14 @@ NETWORKS = {
 
 
 def pick(numbers, copy):
-    """One copy's values."""
+    """Returns one copy's values."""
     return {name: value[copy] if isinstance(value, list) else value
             for name, value in numbers.items()}
 
 
 @dataclasses.dataclass
 class Case:
-    """Two copies, whose values lists are; or one of them."""
+    """A case of two copies, whose values are lists; or of one copy."""
     network: str
     optimizer: str
     settings: dict                # of the optimizer
@@ -86,7 +85,7 @@ class Case:
         return self.seeds[copy] if self.seeds else 0
 
     def take(self, copy):
-        """The same of one copy alone."""
+        """Returns the case of one copy alone."""
         return dataclasses.replace(
             self, settings=pick(self.settings, copy), kfac=pick(self.kfac, copy),
             clip_norm=self.clip_norm and [self.clip_norm[copy]],
@@ -136,7 +135,7 @@ CASES = {
     "transformer-mixed": Case("transformer", "adam", ADAM, DAMPING | PERIODS |
                               {"embedding": "factored", "sharing": "reduce",
                                "exclude": ("key.*",)}, micro_batches=2),
-    # Gradients of keys add up to nothing over a sample's positions.
+    # The gradients of keys sum to zero over a sample's positions.
     "transformer-reduce": Case("transformer", "adamw", ADAMW,
                                DAMPING | PERIODS |
                                {"sharing": "reduce", "others": "plain",
@@ -148,7 +147,7 @@ CASES = {
                       groups=2),
     "cnn-local": Case("cnn", "sgd", SGD, DAMPING | PERIODS |
                       {"method": "eigen"}, micro_batches=4, groups=4),
-    # Of unequal groups.
+    # The groups are unequal.
     "transformer-local": Case("transformer", "sgd", SGD, DAMPING | PERIODS |
                               {"embedding": "factored"}, micro_batches=4, groups=3),
     "recurrent-sgd": Case("recurrent", "sgd", SGD, DAMPING | PERIODS),
@@ -172,8 +171,8 @@ CASES = {
     "binary-sampled": Case("binary", "sgd", SGD, DAMPING | PERIODS | SAMPLED),
     "mlp-partly": Case("mlp", "sgd", SGD, DAMPING | PERIODS,
                        models=("mlp", "wide")),
-    # So few rows that layers are preconditioned from them: all but the last one's,
-    # and those of all layers.
+    # There are so few rows that layers are preconditioned from them: all layers except
+    # the last one, or all layers.
     "mlp-few": Case("mlp", "sgd", SGD, DAMPING | PERIODS, batch=3,
                     clip_norm=[0.5, 0.05]),
     "mlp-few-adam": Case("mlp", "adam", ADAM, DAMPING | OFTEN | {"pi": False},
@@ -188,7 +187,7 @@ CASES = {
 
 
 def make_layer_case(network, sharing, method, micro_batches):
-    """A few steps of one kind of layers, nothing clipped."""
+    """Returns a case of a few steps of one kind of layers, without clipping."""
     options = DAMPING | OFTEN | {"sharing": sharing, "method": method,
                                  "kl_clip": 0.0}
     if network == "transformer" and sharing == "reduce":
@@ -207,12 +206,12 @@ CASES |= {
 
 
 def make_cut_case(case, block):
-    """The same with factors of at most `block` rows."""
+    """Returns the case with factors of at most `block` rows."""
     return dataclasses.replace(case, kfac=case.kfac | {"block": block})
 
 
-# Blocks that end within a channel's taps or with them, that have as many rows or
-# that the last row but one ends, and of one row.
+# The blocks end within a channel's taps or with them, have as many rows as the factor or
+# one row less, or have one row.
 CASES |= {
     f"{name}-cut-{block}": make_cut_case(CASES[name], block)
     for name, block in (
@@ -314,8 +313,8 @@ def make_job(case, folder):
 
 
 def summarize(values):
-    """What a golden file holds of a tensor: the root of the sum of squares, and
-    the sum of its products with fixed numbers, which tells places apart."""
+    """Returns what a golden file has of a tensor: the root of the sum of squares, and the
+    sum of its products with fixed numbers, which depends on the elements' order."""
     norm = math.sqrt(math.fsum(value * value for value in values))
     return [norm, math.fsum(value * (2 * make_data.uniform(77, i) - 1)
                             for i, value in enumerate(values))]

@@ -219,14 +219,14 @@ def make_optimizer(kind, parameters, copy):
 
 
 def store(parameters, dtype):
-    """Leaves of the parameters what memory of this type holds."""
+    """Rounds parameters to the numbers that memory of this type can hold."""
     with torch.no_grad():
         for parameter in parameters:
             parameter.copy_(parameter.to(dtype).to(parameter.dtype))
 
 
 def train(model, data, kind, copy, schedule, stored, steps):
-    """Losses and rates of every step; leaves the trained weights in `model`."""
+    """Returns losses and rates of every step; leaves the trained weights in `model`."""
     images, labels = data
     parameters = list(model.parameters())
     store(parameters, stored)
@@ -281,7 +281,7 @@ def run_case(case, precision):
 
 
 def write_json(path, golden):
-    """One line a key, one line a row of a table."""
+    """Writes a line for each key, and a line for each row of a table."""
     lines = []
     for key, value in golden.items():
         if key in ("lr", "loss", "copies"):

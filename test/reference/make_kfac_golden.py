@@ -4,7 +4,7 @@ preconditioned by numpy_kfac.py, in f64.
 
     make_kfac_golden.py [--only NAME] [--out DIR]    needs torch, numpy and onnx
 
-With --out, golden files alone are written, to DIR. They hold of each case
+With --out, only golden files are written, to DIR. For each case they have
 
     loss     one row a step, one number a copy: before the step's update
     kl_scale the same: the factor of the preconditioned gradients
@@ -53,7 +53,7 @@ class Mlp(nn.Module):
 
 
 class Recurrent(nn.Module):
-    """One layer twice."""
+    """Applies one layer twice."""
 
     def __init__(self):
         super().__init__()
@@ -68,7 +68,7 @@ class Recurrent(nn.Module):
 
 
 class Cnn(nn.Module):
-    """Groups, dilation, stride, with and without bias."""
+    """Has convolutions with groups, dilation and stride, with and without bias."""
 
     def __init__(self):
         super().__init__()
@@ -169,7 +169,7 @@ MAKERS = {"mlp": Mlp, "cnn": Cnn, "transformer": Transformer,
 
 
 def make_model(name):
-    """With the weights that its file has."""
+    """Returns a model with the weights that its file has."""
     model = MAKERS[name]()
     for number, (key, parameter) in enumerate(model.named_parameters()):
         flat = [2 * make_data.uniform(8192 + 64 * list(MAKERS).index(name) + number,
@@ -223,7 +223,7 @@ def load_fields(case):
 
 
 def compute_loss(kind, output, label, terms, smoothing=0.0):
-    """A micro-batch's part of a mean over `terms` elements."""
+    """Returns a micro-batch's part of a mean over `terms` elements."""
     if kind == "mse":
         return functional.mse_loss(output, label, reduction="sum") / terms
     if kind == "binary_cross_entropy":
@@ -235,7 +235,7 @@ def compute_loss(kind, output, label, terms, smoothing=0.0):
 
 
 def compute_drawn_loss(kind, output, label, terms, seed, step, first_sample):
-    """The same beside targets that are drawn; what is ignored stays so."""
+    """Returns the loss with drawn targets; ignored labels stay ignored."""
     drawn = torch.from_numpy(drawn_targets.draw_targets(
         kind, output.detach().numpy(), seed, step, first_sample))
     if label.dtype == torch.int64:
@@ -244,7 +244,7 @@ def compute_drawn_loss(kind, output, label, terms, seed, step, first_sample):
 
 
 def get_velocities(model, optimizer):
-    """But those that are nothing but rounding errors."""
+    """Returns sgd's velocities, except those that are rounding errors alone."""
     velocities = {f"velocity/{name}":
                   optimizer.state[parameter]["momentum_buffer"].numpy()
                   for name, parameter in model.named_parameters()}
@@ -313,7 +313,7 @@ def make_golden(case):
 
 
 def write_json(path, goldens):
-    """One line a row of a table, or a tensor."""
+    """Writes a line for each row of a table, or for each tensor."""
     def write_rows(rows):
         return "[\n   " + ",\n   ".join(map(json.dumps, rows)) + "]"
 

@@ -49,7 +49,8 @@ def loss_of(kind, output, label):
 
 
 def trained_names(model, network):
-    """Initializers that are parameters: floats, but running statistics."""
+    """Returns the initializers that are parameters: floats, except running
+    statistics."""
     statistics = {name for node in model.graph.node
                   if node.op_type == "BatchNormalization"
                   for name in node.input[3:]}
@@ -59,7 +60,7 @@ def trained_names(model, network):
 
 
 class Optimizer:
-    """The meanings in make_golden.py; state starts at zero."""
+    """An optimizer as make_golden.py defines it; its state starts at zero."""
 
     def __init__(self, kind, rate):
         self.kind, self.rate, self.step = kind, rate, 0
@@ -99,7 +100,7 @@ class Reference:
         return [rows[name] for name in self.network.inputs], rows["label"]
 
     def gradients(self, step, weights=None):
-        """The loss, and each trained parameter's gradient."""
+        """Returns the loss, and each trained parameter's gradient."""
         leaves = {name: (weights or self.start)[name].detach().requires_grad_()
                   for name in self.trained}
         self.model.initializers = {**self.start, **leaves}
@@ -124,7 +125,8 @@ class Reference:
         return result
 
     def perturbed(self):
-        """Weights moved to the next number up or down, half of them."""
+        """Returns the weights, half of which are moved to the next number up or
+        down."""
         generator = numpy.random.default_rng(1)
         result = {}
         for name in self.trained:

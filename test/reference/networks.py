@@ -24,8 +24,8 @@ RATES = {"adam": [1e-4, 3e-4, 1e-3, 3e-3], "sgd": [1e-3, 3e-3, 1e-2, 3e-2]}
 
 @dataclasses.dataclass
 class Field:
-    """One sample's shape, and what it is filled with: "float", "zero_one" or a
-    number of classes."""
+    """A sample's shape, and its values: "float", "zero_one" or a number of
+    classes."""
     shape: tuple
     fill: object
 
@@ -34,7 +34,7 @@ class Field:
 class Network:
     inputs: dict   # name of the model's input to Field
     label: Field
-    output: str    # of the model, which the loss reads
+    output: str    # of the model; the loss reads it
     loss: str      # nll, cross_entropy, binary_cross_entropy or mse
     optimizer: str = "adam"  # or sgd, with momentum 0.9
     frozen: tuple = ()       # patterns of initializers that aren't parameters
@@ -63,7 +63,7 @@ NETWORKS = {
                        Field((), "zero_one"), "logit", "binary_cross_entropy"),
     "dcgan_g": Network({"z": Field((100, 1, 1), "float")},
                        Field((3, 64, 64), "float"), "image", "mse"),
-    # ResNet-18 with 100 classes, and with one block more.
+    # ResNet-18 with 100 classes, and with one more block.
     "resnet18_wide": classifier(IMAGE, 10, "log_probs", optimizer="sgd"),
     "resnet18_deep": classifier(IMAGE, 10, "log_probs", optimizer="sgd"),
 }
@@ -102,7 +102,7 @@ def write_data(folder, name, samples=STEPS * BATCH):
 
 
 def write_weights(folder, index):
-    """Writes the weights of a model, which lie beside it, from their table:
+    """Writes the weights of a model, into files beside it, from their table:
     tensor t has the values low + (high - low) uniform(seed + t, i)."""
     table = json.loads(index.read_text())
     data = array.array("f")
@@ -115,8 +115,8 @@ def write_weights(folder, index):
 
 def make_job(name, model, precision, steps=STEPS, dropout=0.0, rates=None,
              optimizer=None, clauses=(), batch=BATCH):
-    """The text of a job that trains copies of the model's file, one a rate; or a
-    copy of each of several files."""
+    """Returns the text of a job that trains copies of the model's file, one for
+    each rate; or a copy of each of several files."""
     network = NETWORKS[name]
     fields = ", ".join(f'{field} = npy("{name}-{field}.npy")'
                        for field in fields_of(network))

@@ -1,10 +1,10 @@
-"""K-FAC in NumPy, by its formulas alone, beside which the compiler's is checked.
-Networks are PyTorch's; all is computed in f64. Needs torch and numpy.
+"""K-FAC in NumPy, by its formulas alone, as a reference for the compiler's. Networks are
+PyTorch's; everything is computed in f64. Needs torch and numpy.
 
-Per layer and step: rows r = (sample, position), R of them over all micro-batches;
-a_r the layer's input as its weight sees it (a patch of a convolution), with a 1
-behind it if the layer has a bias; g_r the gradient of the step's mean loss L, over
-W terms, by the layer's output.
+For each layer and step: rows r = (sample, position), R of them over all micro-batches;
+a_r the layer's input as its weight sees it (a patch of a convolution), followed by a 1 if
+the layer has a bias; g_r the gradient of the step's mean loss L, over W terms, by the
+layer's output.
 
     A = 1/R sum a a^T      G = W sum g g^T      Grad = sum g a^T, the bias last
     due(s, p): s mod p = 0, or s < p and s is a power of two; s from 0
@@ -14,21 +14,20 @@ W terms, by the layer's output.
     eigen: V = Qg [(Qg^T Grad Qa) / (dg da^T + damping)] Qa^T
     nu = min(1, sqrt(kl_clip / (lr^2 |sum of <V, Grad>|))), 1 if either is 0
 
-`reduce`: rows are samples, a the mean and g the sum over positions. A norm's scale
-and bias have a 2x2 factor a feature, W sum over samples of [u u, u v; u v, v v],
-u the sum of g times the normalized input over the sample's positions, v that of g;
-any other parameter has a diagonal, W times the sum of the squares of samples'
-gradients. Both are damped by all of the damping. A factor of more than `block`
-rows is its diagonal blocks, as few as have no more, of equal size; what lies
-outside of them is zero.
+`reduce`: rows are samples, a the mean and g the sum over positions. A norm's scale and
+bias have a 2x2 factor for each feature, W sum over samples of [u u, u v; u v, v v], u the
+sum of g times the normalized input over the sample's positions, v that of g; any other
+parameter has a diagonal, W times the sum of the squares of samples' gradients. Both are
+damped by the whole damping. A factor of more than `block` rows consists of diagonal
+blocks of equal size, as few as have no more rows; everything outside of them is zero.
 
-`groups`: micro-batch m belongs to group m mod groups, and a layer's factors are
-those of one group's rows, R and G counted as if these were all: the layers, the
-greatest sum of the factors' n^3 first, each go to the group with the least sum so
-far. Layers with one input count as one.
+`groups`: micro-batch m belongs to group m mod groups, and a layer's factors are those of
+one group's rows, with R and G counted as if these were all rows: the layers, beginning
+with the greatest sum of the factors' n^3, each go to the group with the least sum so far.
+Layers with one common input count as one.
 
-`sampled`: the g of all factors are gradients of the loss beside targets that were
-drawn from the outputs.
+`sampled`: the g of all factors are gradients of the loss with targets that were drawn
+from the outputs.
 """
 
 import fnmatch
@@ -50,7 +49,7 @@ class PerHead(nn.Module):
 
 
 class Positions(nn.Module):
-    """One more number for each element of a sample."""
+    """Adds a number to each element of a sample."""
 
     def __init__(self, *shape):
         super().__init__()
@@ -68,7 +67,7 @@ def is_due(step, period):
 
 
 def second_moment(rows):
-    """Of [blocks, samples, positions, n]: the sum of outer products."""
+    """Returns the sum of outer products of rows [blocks, samples, positions, n]."""
     return numpy.einsum("bspi,bspj->bij", rows, rows)
 
 
@@ -77,27 +76,27 @@ def append_ones(rows):
 
 
 def pack(blocks):
-    """The lower triangles, row by row."""
+    """Returns the lower triangles, row by row."""
     rows, columns = numpy.tril_indices(blocks.shape[-1])
     return blocks[:, rows, columns].reshape(-1)
 
 
 def get_block_size(n, most):
-    """Of n rows, in as few equal parts as have no more than `most`; the last one may
-    have fewer rows."""
+    """Returns the size of blocks of n rows: as few equal parts as have no more than
+    `most` rows; the last one may have fewer."""
     parts = -(-n // most)
     return -(-n // parts)
 
 
 def mask_blocks(matrices, size):
-    """Zeros outside of diagonal blocks."""
+    """Sets everything outside of diagonal blocks to zero."""
     block = numpy.arange(matrices.shape[-1]) // size
     return numpy.where(block[:, None] == block, matrices, 0)
 
 
 def pack_blocks(matrices, size, beyond=0.0):
-    """The lower triangles of diagonal blocks; the last block has `beyond` on the
-    diagonal behind the last row."""
+    """Returns the lower triangles of diagonal blocks; the last block has `beyond` on the
+    diagonal after the last row."""
     n = matrices.shape[-1]
     parts = []
     for matrix in matrices:
@@ -129,9 +128,9 @@ class Running:
 
 
 class Layer:
-    """What all kinds share. `names` are those of the module's parameters that it is
-    of, `uses` pairs of input and output gradient of the micro-batch that was
-    computed last."""
+    """The common part of all kinds of layers. `names` are the module's parameters that
+    belong to the layer, `uses` are pairs of input and output gradient of the micro-batch
+    that was computed last."""
 
     def __init__(self, name, module, names, options):
         self.name, self.module, self.names = name, module, names
@@ -158,7 +157,8 @@ class Layer:
         return [getattr(self.module, name) for name in self.names]
 
     def sum_positions(self, values):
-        """[samples, channels] of what an output gradient's shape has."""
+        """Sums values of an output gradient's shape over positions, to [samples,
+        channels]."""
         is_last = isinstance(self.module, (nn.Linear, nn.LayerNorm))
         channel = values.ndim - 1 if is_last else 1
         return values.sum(tuple(axis for axis in range(1, values.ndim)
@@ -166,19 +166,19 @@ class Layer:
 
 
 class Factored(Layer):
-    """Kronecker factors of [blocks, out, in]."""
+    """A layer with Kronecker factors, whose gradient is [blocks, out, in]."""
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
         self.factors = {"input": Running(), "output": Running()}
         self.inverse, self.basis, self.values, self.measured = {}, {}, {}, {}
-        self.beyond = {}    # what inverses have where there are no rows
+        self.beyond = {}    # the diagonal of inverses where there are no rows
         self.shared = None  # an earlier layer that reads the same input
-        self.group = None   # the one whose rows it takes; None: all
+        self.group = None   # the group whose rows it takes; None: all
         self.share = 1      # of a step's micro-batches
 
     def see_input(self, x):
-        """[blocks, samples, positions, in]"""
+        """Returns the rows of the input, [blocks, samples, positions, in]."""
         kind = type(self.module)
         if kind is nn.Linear:
             return x.reshape(1, x.shape[0], -1, x.shape[-1])
@@ -236,7 +236,8 @@ class Factored(Layer):
                               self.options["block"])
 
     def count_cubes(self):
-        """The sum of its factors' n^3; of the input's, if it is its own."""
+        """Returns the sum of its factors' n^3, including the input's if it isn't
+        shared."""
         x, g = self.uses[0]
         return self.count_input(x) * (self.shared is None) + \
             self.count_matrices(self.see_output(g))
@@ -277,7 +278,7 @@ class Factored(Layer):
                 self.beyond[side] = 1 / added
 
     def get_gradient(self):
-        """[blocks, out, in], the bias last."""
+        """Returns the gradient as [blocks, out, in], with the bias last."""
         grad = self.weight.grad.numpy()
         if type(self.module) is PerHead:
             grad = grad.transpose(0, 2, 1)
@@ -294,7 +295,7 @@ class Factored(Layer):
         return numpy.concatenate([grad, bias], -1)
 
     def precondition(self, damping):
-        """V, by parameter, and its inner product with the gradient."""
+        """Returns V, by parameter, and its inner product with the gradient."""
         grad = self.get_gradient()
         if self.options["method"] == "eigen":
             qa, qg = self.basis["input"], self.basis["output"]
@@ -314,8 +315,8 @@ class Factored(Layer):
         return [v.reshape(self.weight.shape), *result], product
 
     def get_state(self):
-        """Tensors of a checkpoint by name; of eigen what bases and eigenvalues
-        make, as bases aren't unique."""
+        """Returns tensors of a checkpoint by name; for eigen, the products of bases and
+        eigenvalues, as bases aren't unique."""
         state = {}
         for side, factor in self.factors.items():
             is_own = side != "input" or not self.shared
@@ -333,9 +334,9 @@ class Factored(Layer):
 
 
 class Embedding(Factored):
-    """Inputs are indices: their factor is the diagonal of shares, whose
-    eigenvectors need no decomposition, so that they are never older than the
-    factor. Lookups are rows, also where positions of others count as one."""
+    """A layer whose inputs are indices: its factor is the diagonal of their shares, whose
+    eigenvectors need no decomposition, so that they are never older than the factor.
+    Lookups are rows, even where positions of other layers count as one."""
 
     def measure(self):
         for x, g in self.uses:
@@ -345,7 +346,7 @@ class Embedding(Factored):
             self.add("output", second_moment(self.see_output(g)))
 
     def count_input(self, x):
-        """A diagonal is matrices of one row."""
+        """A diagonal counts as matrices of one row."""
         return self.weight.shape[0]
 
     def see_output(self, g):
@@ -385,7 +386,7 @@ class Embedding(Factored):
 
 
 class FeatureWise(Layer):
-    """What has a running mean for each feature, or pair of features."""
+    """A layer with a running mean for each feature, or pair of features."""
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
@@ -403,7 +404,7 @@ class FeatureWise(Layer):
 
 
 class Norm(FeatureWise):
-    """A norm's scale and bias, a 2x2 factor a feature; or one of them."""
+    """A norm's scale and bias with a 2x2 factor for each feature, or one of the two."""
 
     def measure(self):
         for x, g in self.uses:
@@ -436,7 +437,7 @@ class Norm(FeatureWise):
 
 
 class Diagonal(FeatureWise):
-    """A parameter that is added to each sample alike; a bias, to the channels of
+    """A parameter that is added to each sample alike; a bias is added to the channels of
     each position."""
 
     def measure(self):
@@ -466,13 +467,13 @@ NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.LayerNorm)
 
 
 def choose_kinds(module, names, options):
-    """The classes for a module's parameters, each with the names of its own;
-    gradients of others stay."""
+    """Returns the classes for a module's parameters, each with the names of its own; the
+    gradients of other parameters aren't changed."""
     if isinstance(module, nn.Embedding):
         return [(Embedding, names)] * (options["embedding"] == "factored")
     others = options["others"] == "unit"
     if isinstance(module, LAYERS):
-        # A transposed convolution's rows are positions of the input, so that its
+        # The rows of a transposed convolution are positions of the input, so that its
         # bias is no column.
         if "weight" in names and type(module) not in TRANSPOSED:
             return [(Factored, names)]
@@ -484,8 +485,8 @@ def choose_kinds(module, names, options):
 
 
 class Kfac:
-    """Preconditions the gradients of one model. In every step: for each
-    micro-batch the forward, the loss's backward and `measure`; then `step`."""
+    """Preconditions the gradients of one model. In every step, run for each micro-batch
+    the forward, the loss's backward and `measure`; then `step`."""
 
     def __init__(self, model, options):
         self.options = DEFAULTS | options
@@ -510,12 +511,12 @@ class Kfac:
         output.retain_grad()
         layer.uses.append((value, output))
         if isinstance(layer, Factored):
-            # Reads of one value have one factor, which is the first layer's.
+            # Layers that read one value have one factor, which is the first layer's.
             first = self.inputs.setdefault((id(value), layer.bias is None), layer)
             layer.shared = first if first is not layer else None
 
     def choose_groups(self):
-        """From the first micro-batch, whose factors have the sizes of all."""
+        """Chooses groups after the first micro-batch, which gives the factors' sizes."""
         together, sums = {}, {}
         for layer in self.layers:
             if not isinstance(layer, Factored):
@@ -531,7 +532,8 @@ class Kfac:
                 layer.group = group
 
     def go_back_again(self, loss):
-        """Outputs have the gradients of this loss then, parameters theirs."""
+        """Replaces the gradients of the outputs by those of this loss; parameters keep
+        theirs."""
         kept = [(parameter, parameter.grad) for parameter in self.model.parameters()]
         for layer in self.layers:
             for _, output in layer.uses:
@@ -543,7 +545,7 @@ class Kfac:
             parameter.grad = grad
 
     def measure(self):
-        """Adds up what a micro-batch tells of the factors."""
+        """Adds a micro-batch's moments to the factors."""
         for layer in self.layers:
             layer.uses = [(value.detach().numpy(), output.grad.numpy())
                           for value, output in layer.uses]
@@ -560,7 +562,7 @@ class Kfac:
         self.part += 1
 
     def step(self, terms, rate, damping):
-        """Puts the preconditioned gradients in the gradients' place; returns nu."""
+        """Replaces the gradients by the preconditioned ones; returns nu."""
         parts, self.part = self.part, 0
         for layer in self.layers:
             if getattr(layer, "group", None) is not None:

@@ -1,9 +1,9 @@
 """Runs an ONNX graph with PyTorch's own functions, so that PyTorch's automatic
-differentiation gives the reference for what the compiler makes of the same file.
-Needs torch, numpy and onnx.
+differentiation is the reference for the compiler's code of the same file. Needs
+torch, numpy and onnx.
 
 A node's floats are computed in the type of the graph's initializers, whatever
-type that is; Dropout passes its input on, and BatchNormalization normalizes with
+type that is; Dropout returns its input, and BatchNormalization normalizes with
 the batch's statistics, as in training.
 """
 
@@ -17,8 +17,8 @@ from torch.nn import functional
 
 
 def value_of(attribute):
-    """A number is the shortest decimal that its f32 stands for: 1e-5, not
-    9.99999975e-6."""
+    """Returns an attribute's value; a number is the shortest decimal of its
+    f32: 1e-5, not 9.99999975e-6."""
     value = onnx.helper.get_attribute_value(attribute)
     if attribute.type == onnx.AttributeProto.FLOAT:
         return float(str(numpy.float32(value)))
@@ -34,7 +34,8 @@ def integers(tensor):
 
 
 def pads_of(at, rank):
-    """ONNX pads as torch wants them: one a dimension; both ends must agree."""
+    """Returns ONNX's pads in torch's form: one for each dimension, equal at
+    both ends."""
     pads = at.get("pads", [0] * (2 * rank))
     if list(pads[:rank]) != list(pads[rank:]):
         raise NotImplementedError(f"pads {pads} differ at both ends")
@@ -227,7 +228,7 @@ class Model:
         return value.to(self.float_type) if value.is_floating_point() else value
 
     def __call__(self, *inputs):
-        """The outputs, in order, of one batch."""
+        """Returns the outputs, in order, of one batch."""
         values = dict(self.initializers)
         values.update(zip(self.inputs, inputs))
         self.run(self.graph, values)

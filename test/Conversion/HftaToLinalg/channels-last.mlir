@@ -1,7 +1,7 @@
 // RUN: hfta-opt %s -convert-hfta-to-linalg -canonicalize | FileCheck %s -enable-var-scope
 
 // Windows read and write tensors that are stored with channels last as they
-// are, behind the transpositions to and from the logical order.
+// are, between the transpositions to and from the logical order.
 
 // Iteration n, y, ky, kx, c, x, m: terms as they lie.
 // CHECK-DAG: #[[$DATA:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1 + d2, d3 + d5, d4)>
@@ -97,7 +97,7 @@ func.func @pool(%x: tensor<8x14x14x16xf32>) -> tensor<8x7x7x16xf32> {
   return %3 : tensor<8x7x7x16xf32>
 }
 
-// Operands that are stored otherwise than the result are packed.
+// Operands that are stored in another order than the result are packed.
 // CHECK-LABEL: func.func @pool_gradient(
 // CHECK-SAME: %[[G:.*]]: tensor<8x16x7x7xf32>, %[[I:.*]]: tensor<8x7x7x16xi32>
 func.func @pool_gradient(%g: tensor<8x16x7x7xf32>, %i: tensor<8x7x7x16xi32>) -> tensor<8x14x14x16xf32> {

@@ -37,7 +37,7 @@ func.func @scatter_add(%u: tensor<6x8xf32>, %i: tensor<6xi64>) -> tensor<100x8xf
   return %0 : tensor<100x8xf32>
 }
 
-// Each element goes through the updates of its segment in their order.
+// Each element adds the updates of its segment in their order.
 // CHECK-LABEL: func.func @segment_sum(
 // CHECK-SAME: %[[U:.*]]: tensor<4x6x8xf32>, %[[O:.*]]: tensor<6xi32>, %[[S:.*]]: tensor<101xi64>
 func.func @segment_sum(%u: tensor<4x6x8xf32>, %o: tensor<6xi32>, %s: tensor<101xi64>) -> tensor<4x100x8xf32> {

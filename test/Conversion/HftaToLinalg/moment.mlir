@@ -59,7 +59,7 @@ func.func @channels_last(%x: tensor<8x5x6x64xf32>) -> tensor<1x2080xf32> {
 
 // -----
 
-// Others are packed once.
+// Operands in other layouts are packed once.
 // CHECK-LABEL: func.func @columns_first(
 // CHECK: linalg.transpose
 // CHECK-SAME: permutation = [0, 2, 3, 1]
@@ -71,7 +71,7 @@ func.func @columns_first(%x: tensor<8x64x5x6xf32>) -> tensor<1x2080xf32> {
 
 // -----
 
-// Sums of no terms.
+// Sums without terms.
 // CHECK-LABEL: func.func @no_rows(
 // CHECK-NOT: scf.for
 // CHECK: return

@@ -1,9 +1,9 @@
 // RUN: hfta-opt %s -split-input-file -convert-hfta-to-runtime -verify-diagnostics | FileCheck %s
 
-// A task is a table of launches: kernel's entry point, name, operands, how many
-// they are, once a copy, whose own, joined, items, lanes and scratch. Schedules
-// are tables of commands. Segments of scalars start from the variables' initial
-// values, every copy's at its place.
+// A task is a table of launches: each has a kernel's entry point, name, operands and
+// their number, whether it runs for each copy, whose own it is, whether it joins
+// others, items, lanes and scratch. Schedules are tables of commands. Scalars'
+// segments start from the variables' initial values, each copy's in its place.
 
 // CHECK-NOT: {{hfta.(variable|task|schedule) @}}
 // CHECK: llvm.mlir.global internal constant @bindings

@@ -27,7 +27,7 @@ llvm.func @waits(%x: !llvm.ptr) attributes {nvvm.kernel} {
   nvvm.barrier0
   llvm.return
 }
-// What is said about a kernel's registers says nothing here.
+// Attributes about a kernel's registers have no effect here.
 // CHECK-LABEL: llvm.func internal @alone(
 // CHECK-NOT: nvvm
 // CHECK: llvm.func @alone$call(
@@ -86,7 +86,7 @@ llvm.func @reads(%x: !llvm.ptr) attributes {nvvm.kernel} {
 
 // -----
 
-// What a thread copies without waiting is the driver's to copy.
+// The driver does the asynchronous copies of a thread.
 // CHECK-LABEL: llvm.func internal @copies(
 // CHECK-SAME: %[[FROM:[^ ,:]+]]: !llvm.ptr<1>, %[[TO:[^ ,:]+]]: !llvm.ptr<3>, %[[SOME:[^ ,:]+]]: i32
 // CHECK: %[[TARGET:.+]] = llvm.addrspacecast %[[TO]] : !llvm.ptr<3> to !llvm.ptr
@@ -112,9 +112,9 @@ llvm.func @copies(%from: !llvm.ptr<1>, %to: !llvm.ptr<3>, %some: i32) attributes
 
 // -----
 
-// A warp group's products are begun with what its threads know of the sums, and told
-// where all that they share lies; the rows' operand lies as its rows do, the columns'
-// one with all columns of a term.
+// A warp group's products begin with its threads' sums, and get the addresses
+// of both shared operands; the rows' operand is stored row by row, the columns'
+// one with all columns of a term together.
 // CHECK-LABEL: llvm.func internal @multiplies_shared(
 // CHECK-SAME: %[[LHS:[^ ,:]+]]: i64, %[[RHS:[^ ,:]+]]: i64
 // CHECK: %[[SUMS:.+]] = llvm.alloca %{{.+}} x !llvm.struct<(f32, f32, f32, f32)>

@@ -35,8 +35,8 @@ func.func @two(%x: memref<64xf32>, %lane: index) {
   return
 }
 
-// Not where one needs the other, reads what is written meanwhile, or has other
-// terms.
+// Sums stay apart if one needs the other, reads a tensor written in between, or
+// has other terms.
 // CHECK-LABEL: func.func @apart(
 // CHECK-COUNT-4: scf.for
 func.func @apart(%x: memref<64xf32>, %lane: index) {
@@ -72,7 +72,7 @@ func.func @apart(%x: memref<64xf32>, %lane: index) {
   return
 }
 
-// Nor where an argument is stored to between them, or one counts without signs.
+// They also do if an argument is stored to in between, or one counts without signs.
 // CHECK-LABEL: func.func @stored(
 // CHECK-COUNT-3: scf.for
 func.func @stored(%x: memref<64xf32>, %n: index) {
@@ -98,7 +98,7 @@ func.func @stored(%x: memref<64xf32>, %n: index) {
   return
 }
 
-// Loops in loops that have become one do, too.
+// Loops inside of loops that were fused are fused, too.
 // CHECK-LABEL: func.func @nested(
 // CHECK-COUNT-2: scf.for
 // CHECK-NOT: scf.for

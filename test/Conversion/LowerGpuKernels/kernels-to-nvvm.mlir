@@ -46,7 +46,7 @@ func.func private @"kernel/wide.0"(%x: memref<300xf32>, %element: index, %scratc
 
 // -----
 
-// Nor are they for that many threads.
+// Nor may they be enough for that number of threads.
 // CHECK-LABEL: llvm.func internal @"kernel/many.0"(
 // CHECK-SAME: !llvm.ptr {llvm.noalias}, %{{[^ ]+}}: i64,
 func.func private @"kernel/many.0"(%x: memref<2147483647xf32>, %element: index, %scratch: memref<0xi8>) attributes {hfta.items = 2147483647 : i64, hfta.kernel, hfta.scratch_bytes = 0 : i64} {
@@ -80,7 +80,7 @@ func.func private @"kernel/divides.0"(%x: memref<256xf64>, %element: index, %scr
   memref.store %1, %x[%element] : memref<256xf64>
   return
 }
-// So has a square root.
+// A square root is such a call, too.
 // CHECK-LABEL: llvm.func @root$0(
 // CHECK-SAME: nvvm.minctasm = 2 : i32
 func.func private @"kernel/root.0"(%x: memref<256xf64>, %element: index, %scratch: memref<0xi8>) attributes {hfta.block_threads = 256 : i64, hfta.items = 256 : i64, hfta.kernel, hfta.scratch_bytes = 0 : i64, hfta.shares_sums} {
@@ -89,7 +89,7 @@ func.func private @"kernel/root.0"(%x: memref<256xf64>, %element: index, %scratc
   memref.store %1, %x[%element] : memref<256xf64>
   return
 }
-// So has a thread of several elements.
+// A thread of several elements has that many registers, too.
 // CHECK-LABEL: llvm.func @several$0(
 // CHECK-SAME: nvvm.minctasm = 2 : i32
 func.func private @"kernel/several.0"(%x: memref<256xf32>, %element: index, %scratch: memref<0xi8>) attributes {hfta.block_threads = 256 : i64, hfta.items = 256 : i64, hfta.kernel, hfta.run = 4 : i64, hfta.scratch_bytes = 0 : i64, hfta.shares_sums} {

@@ -45,7 +45,7 @@ func.func private @neighbours(%x: tensor<4x32xf32>, %c: tensor<32xf32>, %r: tens
 
 // -----
 
-// What several ask for is read once, however many ways lead to it.
+// A value that several ops read is read once, however many paths lead to it.
 // CHECK-LABEL: func.func private @chain(
 // CHECK-COUNT-1: vector.load
 // CHECK-NOT: load
@@ -178,7 +178,7 @@ func.func private @chain(%x0: tensor<128xf32>) -> tensor<128xf32> attributes {hf
 
 // -----
 
-// Nor may the number of a sum's term have 32 bits.
+// The number of a sum's term may exceed 32 bits as well.
 // CHECK-LABEL: func.func private @terms(
 // CHECK-SAME: hfta.wide_indices
 func.func private @terms(%x: tensor<65536xf32>, %y: tensor<65536xf32>) -> tensor<f32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
@@ -196,7 +196,7 @@ func.func private @terms(%x: tensor<65536xf32>, %y: tensor<65536xf32>) -> tensor
 
 // -----
 
-// An element of what nobody stores may have a number beyond 32 bits.
+// An element of a tensor that isn't stored may have an index beyond 32 bits.
 // CHECK-LABEL: func.func private @spread(
 // CHECK-SAME: hfta.items = 65536 : i64
 // CHECK-SAME: hfta.wide_indices
@@ -246,7 +246,7 @@ func.func private @sum(%x: tensor<4x30xf32>, %scale: tensor<4xf32>) -> tensor<4x
 
 // -----
 
-// Of two results the smaller one has fewer elements than there are threads.
+// The smaller one of two results has fewer elements than there are threads.
 // CHECK-LABEL: func.func private @two(
 // CHECK-SAME: %[[ITEM:[^ ,:]+]]: index
 // CHECK-SAME: hfta.items = 8 : i64
@@ -341,8 +341,8 @@ func.func private @shared(%x: tensor<8x64xf32>) -> tensor<8xf32> attributes {hft
 
 // -----
 
-// The same sum where threads don't get to it together: one does what four would,
-// in the same order.
+// This sum can't be shared, as threads don't reach it together: one thread does
+// the work of four, in the same order.
 // CHECK-LABEL: func.func private @alone(
 // CHECK-NOT: nvvm.barrier
 // CHECK: %[[VALUES:.+]] = memref.alloc() : memref<4xf32>
@@ -394,9 +394,9 @@ func.func private @groups(%x: tensor<4x18xf32>, %w: tensor<5x18xf32>) -> tensor<
 
 // -----
 
-// A tile of 4 by 4, of which a thread has 2 by 2, four terms at a time: those of
-// the next step are computed before those of this one are added. There are 18
-// terms: behind them are 0 and -0. Column 5 and those behind it aren't stored.
+// A tile of 4 by 4, of which a thread has 2 by 2, four terms at a time: those
+// of the next step are computed before those of this one are added. There are
+// 18 terms, followed by 0 and -0. Columns from number 5 on are not stored.
 // CHECK-LABEL: func.func private @tiles(
 // CHECK-SAME: %[[X:[^ ,:]+]]: memref<4x18xf32>, %[[W:[^ ,:]+]]: memref<5x18xf32>, %[[OUT:[^ ,:]+]]: memref<4x5xf32>, %[[ITEM:[^ ,:]+]]: index
 // CHECK-SAME: hfta.block_threads = 4 : i64, hfta.items = 8 : i64, hfta.kernel
@@ -462,9 +462,9 @@ func.func private @tensor_cores(%x: tensor<16x32xf32>, %w: tensor<16x32xf32>) ->
 
 // -----
 
-// What lies in memory as it is to be shared is copied, two steps ahead of the one
-// whose terms are added, as there are three: neighbouring channels together, and
-// zeros where there is padding.
+// Operands that memory holds in the shared form are copied, two steps ahead of
+// the one whose terms are added, in three buffers: neighbouring channels
+// together, and zeros where there is padding.
 // CHECK-LABEL: func.func private @runs(
 // CHECK-SAME: %[[X:[^ ,:]+]]: memref<4x15x16xbf16>, %[[W:[^ ,:]+]]: memref<16x3x16xbf16>
 // CHECK-DAG: %[[STEPS:.+]] = arith.constant 3 : index
@@ -540,9 +540,9 @@ func.func private @short_rows(%x: tensor<16x3x12xf32>, %w: tensor<16x3x12xf32>) 
 
 // -----
 
-// Where neighbours in memory are neighbouring rows, or columns, so many of one
-// term are copied together, and zeros where there may be none. They are shared
-// term by term, and their warp reads small matrices of them transposed.
+// If neighbours in memory are neighbouring rows, or columns, a unit of one term
+// is copied at once, and zeros where there is padding. They are shared term by
+// term, and their warp reads small matrices of them transposed.
 // CHECK-LABEL: func.func private @along(
 // CHECK-SAME: %[[X:[^ ,:]+]]: memref<30x24xbf16>, %[[W:[^ ,:]+]]: memref<30x16xbf16>
 // CHECK-DAG: memref.view %{{.+}} : memref<2048xi8, 3> to memref<512xi16, 3>
@@ -674,8 +674,8 @@ func.func private @along_windows(%x: tensor<8x18xf32>, %w: tensor<8x3x16xf32>) -
 // -----
 
 // The threads that share a row add it up, and then each has every fourth of its
-// elements; one stores what belongs to the row. Behind the last row, of which
-// the block has more threads, there are no elements.
+// elements; one stores the row's values. The block has more threads than there
+// are rows; those after the last row have no elements.
 // CHECK-LABEL: func.func private @shared_rows(
 // CHECK-SAME: %[[X:[^ ,:]+]]: memref<60x32xf32>, %[[OUT:[^ ,:]+]]: memref<60x32xf32>, %[[SUMS:[^ ,:]+]]: memref<60xf32>, %[[ITEM:[^ ,:]+]]: index
 // CHECK-SAME: hfta.block_threads = 256 : i64

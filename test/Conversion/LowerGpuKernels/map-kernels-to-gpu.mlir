@@ -30,8 +30,8 @@ func.func private @linear(%x: tensor<64x784xf32>, %w: tensor<512x784xf32>, %b: t
 
 // -----
 
-// In which parts an op's terms are added follows from the op alone, not from what
-// the kernel makes of its result.
+// The parts in which an op's terms are added follow from the op alone, not from
+// the use of its result.
 // CHECK-LABEL: func.func private @cut(
 // CHECK-NOT: hfta.sum_lanes
 // CHECK: hfta.tile = array<i64: {{[0-9]+}}, {{[0-9]+}}, {{[0-9]+}}, {{[0-9]+}}, {{[0-9]+}}, 1>
@@ -72,7 +72,7 @@ func.func private @rows(%x: tensor<64x1024xf32>) -> tensor<64xf32> attributes {h
 
 // -----
 
-// Of columns neighbouring sums are.
+// The sums of columns are neighbours in memory.
 // CHECK-LABEL: func.func private @columns(
 // CHECK-NOT: hfta.lanes_inside
 // CHECK-SAME: hfta.sum_lanes = 128 : i64
@@ -90,7 +90,7 @@ func.func private @columns(%x: tensor<1024x64xf32>) -> tensor<64xf32> attributes
 
 // -----
 
-// So many sums that each thread has one, but for tests.
+// There is a sum for each thread, except in tests.
 // CHECK-LABEL: func.func private @many(
 // CHECK-NOT: hfta.sum_lanes
 // ALWAYS-LABEL: func.func private @many(
@@ -128,8 +128,8 @@ func.func private @narrow(%x: tensor<64x784xf32>, %w: tensor<512x784xf32>) -> te
 
 // -----
 
-// Of a row's sum and what is made of it for the row's elements: whose rows these
-// are, and that a row's threads are neighbours, as its elements are.
+// A row's sum, and the values of the row's elements that use it: the mapping says
+// whose rows these are, and that a row's threads are neighbours, as its elements are.
 // CHECK-LABEL: func.func private @shared_rows(
 // CHECK-SAME: hfta.lanes_inside, hfta.row_axes = [array<i64: 0>, array<i64: 0>], hfta.run = 4 : i64, hfta.sum_lanes = 128 : i64
 func.func private @shared_rows(%x: tensor<64x1024xf32>) -> (tensor<64x1024xf32>, tensor<64xf32>) attributes {hfta.kernel} {

@@ -1,9 +1,9 @@
 // RUN: hfta-opt %s -split-input-file -pass-pipeline='builtin.module(func.func(hfta-map-kernels-to-gpu))' | FileCheck %s -check-prefix=MAP
 // RUN: hfta-opt %s -split-input-file -pass-pipeline='builtin.module(func.func(hfta-map-kernels-to-gpu), hfta-kernels-to-threads)' | FileCheck %s -enable-var-scope
 
-// A product's tile has whole parts, and adds up terms just like the tile that it
-// would have without. What is stored is kept in memory that the block shares, too;
-// behind a barrier each thread adds up a column of a part.
+// A product's tile has whole parts, and adds terms as the tile without part
+// sums does. The stored values are kept in shared memory, too; after a barrier,
+// each thread sums a column of a part.
 // MAP-LABEL: func.func private @product(
 // MAP: hfta.tile = array<i64: 32, 32, 8, 2, 2, 4>
 // MAP: hfta.part_sum

@@ -2,7 +2,7 @@
 // RUN: hfta-opt %s -split-input-file -hfta-map-kernels-to-gpu -hfta-kernels-to-threads | FileCheck %s -enable-var-scope
 
 // A lane takes four neighbouring terms at a time, which it reads at once and adds in
-// their order: lane i those from 4i on, then those behind all lanes'.
+// their order: lane i begins with those from 4i on, then come those after all lanes'.
 // MAP-LABEL: func.func private @rows(
 // MAP: hfta.sum_lanes = 64 : i64, hfta.sum_unit = 4 : i64
 // CHECK-LABEL: func.func private @rows(
@@ -56,8 +56,8 @@ func.func private @columns(%x: tensor<512x8xf32>, %y: tensor<8xf32>) -> tensor<8
 
 // -----
 
-// Of neighbouring sums a thread has four terms at a time, one of each, and the first
-// of those that share them stores four sums at once.
+// A thread takes four terms at a time, one of each of four neighbouring sums;
+// the first of the threads that share these stores four sums at once.
 // MAP-LABEL: func.func private @many_columns(
 // MAP-SAME: hfta.run = 4 : i64
 // MAP: hfta.sum_lanes = 128 : i64
@@ -83,7 +83,7 @@ func.func private @many_columns(%x: tensor<4096x256xf32>, %y: tensor<256xf32>) -
 
 // -----
 
-// What is made of a row's sum is computed and written four neighbours at a time, too.
+// The values that use a row's sum are computed and written four at a time, too.
 // MAP-LABEL: func.func private @quotients(
 // MAP-SAME: hfta.row_axes = [array<i64: 0>], hfta.run = 4 : i64
 // CHECK-LABEL: func.func private @quotients(

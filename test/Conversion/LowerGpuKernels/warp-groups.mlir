@@ -5,25 +5,25 @@
 // RUN: hfta-opt %t.mlir -pass-pipeline='builtin.module(builtin.module(hfta-choose-gpu-kernels))' | FileCheck %s -enable-var-scope --check-prefix=WARPS
 // RUN: hfta-opt %t.mlir -pass-pipeline='builtin.module(builtin.module(hfta-choose-gpu-kernels{warp-groups}))' | FileCheck %s -enable-var-scope --check-prefix=GROUPS
 
-// A product whose columns lie beside each other in memory, in tiles of 64 rows, of which
-// the rows of an operand lie too far from each other to be copied as one box: there
-// is another kernel for chips with warp groups, one that isn't launched by itself.
+// A product whose columns are neighbours in memory, in tiles of 64 rows; the
+// rows of an operand are too far apart to be copied as one box. There is
+// another kernel for chips with warp groups, which isn't launched separately.
 // ADD: func.func private @"kernel/product"(
 // ADD-NOT: hfta.warp_groups_of
 // ADD: func.func private @"kernel/product/warp_groups"(
 // ADD-SAME: hfta.kernel, hfta.ties = array<i64: -1>, hfta.warp_groups_of = @"kernel/product"
 // ADD: hfta.tile = array<i64: 64, 128, 32, 4, 8, 1>
-// Neither where a tile has 32 rows, nor where f32 has its columns in memory so.
+// There is none if a tile has 32 rows, or if f32 has its columns in memory so.
 // ADD: func.func private @"kernel/small"(
 // ADD: func.func private @"kernel/turned"(
 // ADD-NOT: hfta.warp_groups_of
-// Nor where too much of a tile would have to be kept for sums of its parts.
+// There is none if too much of a tile would have to be kept for part sums.
 // ADD: func.func private @"kernel/kept"(
 // ADD-NOT: hfta.warp_groups_of
 
-// Each of two warp groups has all rows and half of the columns. Of the rows' operand a
-// row has 64 bytes, of the columns' one there are two parts of 128 bytes, of which the
-// second group has the second one.
+// Each of two warp groups has all rows and half of the columns. In the rows'
+// operand, a row has 64 bytes; the columns' operand has two parts of 128 bytes,
+// the second of which is the second group's.
 // CHECK: func.func private @"kernel/product"(
 // CHECK-NOT: wgmma
 // CHECK: func.func private @"kernel/product/warp_groups"(
@@ -47,7 +47,7 @@
 // CHECK: %[[SECOND:.+]] = nvvm.wgmma.mma_async %{{.+}}, %{{.+}}, %[[FIRST]],
 // CHECK-NOT: nvvm.wgmma.mma_async
 // CHECK: nvvm.wgmma.commit.group.sync.aligned
-// The next copies are begun before anybody waits.
+// The next copies begin before any thread waits.
 // CHECK: nvgpu.device_async_copy
 // CHECK: nvvm.cp.async.commit.group
 // CHECK: llvm.extractvalue %[[SECOND]][0]

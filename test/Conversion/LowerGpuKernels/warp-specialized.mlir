@@ -3,10 +3,10 @@
 // RUN: FileCheck %s -input-file=%t.mlir -enable-var-scope --check-prefix=ENTRY
 // RUN: hfta-opt %t.mlir -pass-pipeline='builtin.module(builtin.module(hfta-choose-gpu-kernels{warp-groups},hfta-emulate-gpu))' | FileCheck %s --check-prefix=EMULATED
 
-// A convolution of padded images, of which a tile of 64 rows is eight rows of an image, moved by
-// the window's place; hardware gives zeros beyond the image. Its other operand are weights, whose
-// places and channels lie behind each other like one loop's. A step has 64 terms, twice those of
-// the tile for other chips, and there are four buffers, of 24 KiB each.
+// A convolution of padded images: a tile of 64 rows is eight rows of an image, moved by the
+// window's place; hardware gives zeros beyond the image. The other operand is the weights,
+// whose places and channels follow each other like one loop's. A step has 64 terms, twice
+// those of the tile for other chips, and there are four buffers, of 24 KiB each.
 // CHECK: func.func private @"kernel/conv/warp_groups"(
 // CHECK-SAME: %[[MAPS:[^:, ]+]]: !llvm.ptr) attributes {hfta.block_threads = 288 : i64, hfta.items = 1152 : i64
 // CHECK-SAME: hfta.shared_bytes = 99328 : i64
@@ -27,7 +27,7 @@
 // CHECK: nvvm.fence.mbarrier.init
 // CHECK: nvvm.barrier0
 
-// The producer is a thread behind all others.
+// The producer is the thread after all others.
 // CHECK: %[[IS_PRODUCER:.+]] = arith.cmpi eq, %[[THREAD]], %[[CONSUMERS]]
 // CHECK: %[[IS_CONSUMER:.+]] = arith.cmpi ult, %[[THREAD]], %[[CONSUMERS]]
 // CHECK: scf.if %[[IS_PRODUCER]] {
@@ -56,8 +56,8 @@
 // CHECK: llvm.inline_asm has_side_effects "wgmma.wait_group.sync.aligned 0;"
 // CHECK: llvm.call_intrinsic "llvm.nvvm.barrier.cta.sync.aligned.count"
 
-// Terms behind the last one are zeros where a map ends with them in both operands: 72 terms are
-// three steps of 32; and places of two loops that lie behind each other are those of one.
+// Terms after the last one are zeros if a map ends with them in both operands: 72 terms are
+// three steps of 32; the places of two loops that follow each other are those of one loop.
 // CHECK: func.func private @"kernel/ends/warp_groups"(
 // CHECK-SAME: {argument = 0 : i64, box = array<i64: 32, 64>, element_bytes = 2 : i64, sizes = array<i64: 72, 200>, steps = array<i64: 1, 1>, strides = array<i64: 2, 144>}
 // CHECK-SAME: {argument = 1 : i64, box = array<i64: 32, 64>, element_bytes = 2 : i64, sizes = array<i64: 72, 64>

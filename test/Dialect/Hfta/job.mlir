@@ -117,7 +117,7 @@ func.func private @f() attributes {hfta.task = "init"}
 
 // -----
 
-// What the dictionary lacks has its initial value.
+// Entries that the dictionary lacks have their initial values.
 module attributes {hfta.job = {name = "j", training = false, fuse = true, optimizer = "", optimizer_flags = [], hyper_parameters = [], schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}} {
 }
 

@@ -1,6 +1,6 @@
 // RUN: hfta-opt %s | hfta-opt | FileCheck %s
 
-// What only some replicas have and do, and what they give the others.
+// The segments and commands of only some replicas, and their broadcasts.
 
 // CHECK: hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
 // CHECK-SAME: #hfta.segment<curvature, 0, 64 bytes, 1 instances held by <0, 2, 1>>,

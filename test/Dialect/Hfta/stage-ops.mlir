@@ -1,7 +1,7 @@
 // RUN: hfta-opt %s | hfta-opt | FileCheck %s
 
-// What workers of several stages say to each other, and in which order they do their
-// micro-batches.
+// The messages between workers of several stages, and the order in which they
+// do their micro-batches.
 // CHECK: #hfta.segment<cut, 0, 4096 bytes, 2 instances for[1]>
 // CHECK-SAME: #hfta.segment<parameter, 0, 64 bytes, 1 instances, 16 a copy for[1, 3]>
 module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instances for [1]>, #hfta.segment<parameter, 0, 64 bytes, 1 instances, 16 a copy for [1, 3]>]} {

@@ -6,7 +6,7 @@
 // RUN: not hfta-opt %s -split-input-file --hfta-set-target="cpu=x86-64 last-cache-bytes=100" 2>&1 | FileCheck %s --check-prefix=SETS
 // RUN: not hfta-opt %s -split-input-file --hfta-set-target="cpu=x86-64 last-cache-bytes=64" 2>&1 | FileCheck %s --check-prefix=ORDER
 
-// What is stated of a named processor is the same on every machine.
+// The properties of a named processor are the same on every machine.
 
 // CHECK: hfta.target = #hfta.target<cpu, vector_bytes = 32, vector_registers = 16, fma_units = 1, caches = [<32768 bytes, 8 ways, 64 a line>], features = "avx2,fma", llvm_features = "+avx2,+fma">
 // V3: #hfta.target<cpu, vector_bytes = 32, vector_registers = 16, fma_units = 2,

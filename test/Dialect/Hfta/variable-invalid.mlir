@@ -67,7 +67,7 @@ hfta.variable @g {role = #hfta.role<gradient>, purpose = #hfta.purpose<gradient 
 // -----
 
 // hfta.variable, C8.
-// A function is none.
+// A function isn't a variable.
 func.func private @v()
 // expected-error@+1 {{belongs to no variable: @v}}
 hfta.variable @s {role = #hfta.role<constant>, purpose = #hfta.purpose<initial of @v>} : tensor<4xf32>
@@ -97,7 +97,7 @@ hfta.variable @again {role = #hfta.role<scalar>, purpose = #hfta.purpose<hyper_p
 // -----
 
 // hfta.variable, C9.
-// Of the copies that have one each.
+// Each copy has its own variable of this purpose.
 hfta.variable @zero {role = #hfta.role<output>, copy = 0 : i64, purpose = #hfta.purpose<output "y">} : tensor<4xf32>
 // expected-note@+1 {{declared here}}
 hfta.variable @one {role = #hfta.role<output>, copy = 1 : i64, purpose = #hfta.purpose<output "y">} : tensor<4xf32>
@@ -107,7 +107,7 @@ hfta.variable @again {role = #hfta.role<output>, copy = 1 : i64, purpose = #hfta
 // -----
 
 // hfta.variable, C9.
-// In a model, and where one is all copies'.
+// This also holds in a model, and if one of the two is all copies'.
 hfta.model @m copies [0, 1] {
   // expected-note@+1 {{declared here}}
   hfta.variable @y {role = #hfta.role<output>, purpose = #hfta.purpose<output "y">} : tensor<4xf32, #hfta.copies<2>>

@@ -1,9 +1,9 @@
-"""Compares the plans of docs/pipelines.md with what hftac prints.
+"""Compares the plans of docs/pipelines.md with those that hftac prints.
 
 usage: check_pipeline_docs.py PAGE FOLDER HFTAC [--update]
 
-A block after `<!-- file: NAME -->` is written into the folder, one after
-`<!-- run -->` is run there, and the one after `<!-- prints -->` is what it prints.
+A block after `<!-- file: NAME -->` is written into the folder, one after `<!-- run -->`
+is run there, and the one after `<!-- prints -->` is its output.
 """
 
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs hftac, or a program that it made, with less memory than it needs, and with
-enough: it is done, or says that memory is short with exit code 3 and leaves
-nothing behind."""
+"""Runs hftac, or a program that it made, with less memory than it needs, and
+with enough: it succeeds, or reports with exit code 3 that memory is short and
+leaves no files."""
 
 import os
 import resource
@@ -21,15 +21,15 @@ def run(command, kind, most):
 
 
 def find(kind, text, command):
-    """The least limit in MiB, up to a factor of 1.25, with which the command is
-    done. All limits on the way are tried."""
+    """Returns the least limit in MiB, up to a factor of 1.25, with which the
+    command succeeds. All limits up to it are tried."""
     size, refused = 8 * MIB, 0
     while size < 64 << 30:
         before = sorted(os.listdir())
         code, lines = run(command, kind, size)
         if code == 0:
             return size // MIB, refused
-        # The system's loader has its own message.
+        # The system's loader reports a lack of memory in its own words.
         loaded = not any("error while loading shared" in line for line in lines)
         errors = [line for line in lines if "error: " in line]
         if loaded and (code != 3 or len(errors) != 1 or not any(

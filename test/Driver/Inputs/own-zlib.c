@@ -1,4 +1,4 @@
-/* A program with functions of its own that are called as zlib's are. */
+/* A program with functions of its own that have the names of zlib's. */
 #include "hfta/data.h"
 #include "one.h"
 

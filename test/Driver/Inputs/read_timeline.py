@@ -1,4 +1,4 @@
-"""Prints what a drawn timeline has, and fails where it isn't well-formed."""
+"""Prints the contents of a drawn timeline, and fails if it isn't well-formed."""
 
 import sys
 import xml.etree.ElementTree as tree

@@ -2,8 +2,8 @@
 
     check_docs.py LANGUAGE.MD FOLDER HFTAC MODELS
 
-A block that is part of a job is put into one: clauses into a train block, a
-data or model block beside what it needs. Files that examples name are made.
+A block that is part of a job is completed to one: clauses get a train block, a
+data or model block gets the other blocks. Files that examples name are made.
 """
 
 import gzip
@@ -47,7 +47,7 @@ def make_files(folder, models):
 
 
 def complete(block):
-    """The job that an example belongs to."""
+    """Returns the job that an example belongs to."""
     sgd = "  optimizer sgd\n"
     if block.startswith(("optimizer", "precondition")):
         return (MODEL + DATA + "train t {\n  model net(image)\n" +
@@ -92,14 +92,14 @@ def main():
         count += 1
         if block.startswith("hftac"):
             words = shlex.split(block.replace("\\\n", " "))[1:]
-            # cnn.onnx is here a model of 8 x 8 pixels.
+            # Here, cnn.onnx is a model of 8 x 8 pixels.
             words = [w.replace('idx("images.gz")', 'idx("small.gz")')
                      .replace("image=", "image: u8[8, 8]=") for w in words]
         else:
             job = folder / f"example-{count}.hfta"
             job.write_text(complete(block))
             words = [job.name]
-        # Several jobs aren't one module.
+        # Several jobs can't be imported as one module.
         several = block.startswith("train")
         output = ["--plan"] if several else ["--emit=import", "-o", "out.mlir"]
         run([hftac, *words, *output], folder, block)

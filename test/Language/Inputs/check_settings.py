@@ -1,4 +1,4 @@
-"""Compares the tables of docs/language.md with what `hftac --list-settings` prints.
+"""Compares the tables of docs/language.md with the output of `hftac --list-settings`.
 
 usage: check_settings.py PAGE HFTAC [--update]
 

@@ -53,7 +53,7 @@ for name, arguments in functions:
     for mine, theirs in TYPES.items():
         arguments = re.sub(rf"\b{mine}\b", theirs, arguments)
     print(f"CUresult (*check_{name}){' '.join(arguments.split())} = {name};")
-# Members of the one struct, in their order.
+# The members of our struct and of cuda.h's, in their order.
 MEMBERS = {"function": "func", "grid_x": "gridDimX", "grid_y": "gridDimY",
            "grid_z": "gridDimZ", "block_x": "blockDimX", "block_y": "blockDimY",
            "block_z": "blockDimZ", "shared_bytes": "sharedMemBytes",

@@ -1,4 +1,5 @@
-"""A task that takes one value through many ops, each of the last one's result:
+"""Prints a task that passes one value through many ops, each of which reads the
+last one's result:
 
     long_chain.py OP COUNT    OP is unary, or adds the value to its first one"""
 

@@ -1,4 +1,4 @@
-"""A task that adds up many variables, element by element."""
+"""Prints a task that adds many variables, element by element."""
 
 COUNT = 120
 TYPE = "tensor<8xf32>"

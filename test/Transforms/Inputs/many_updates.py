@@ -1,4 +1,4 @@
-"""A task of updates that have nothing to do with each other, each a chain of ops:
+"""Prints a task of independent updates, each of which is a chain of ops:
 
     many_updates.py COUNT OPS"""
 

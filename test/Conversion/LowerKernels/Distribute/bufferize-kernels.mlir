@@ -87,7 +87,7 @@ func.func private @pad(%x: memref<4x6xf32>, %out: memref<6x6xf32>, %item: index,
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
-// Of a padded operand only the borders are filled.
+// Only the borders of a padded operand are filled.
 // CHECK-LABEL: func.func private @pad_operand(
 // CHECK-SAME: %[[X:[^ ,:#]+]]: memref<4x6xf32>, %[[OUT:[^ ,:#]+]]: memref<6x7xf32>
 // CHECK: %[[PADDED:[^ ,:#]+]] = memref.alloc() {{.*}} : memref<6x7xf32>

@@ -248,8 +248,8 @@ func.func private @parts() -> tensor<30x64xf32>
 
 // -----
 
-// What begins with another tensor's elements isn't cut: each item would copy
-// them all. It is where the result overwrites them.
+// A result that begins with another tensor's elements isn't cut, as each item
+// would copy them all. It is cut if it overwrites them.
 // CHECK-LABEL: func.func private @from_other(
 // CHECK-SAME: hfta.items = 1 : i64
 // CHECK: scf.for %{{.*}} = %c0 to %c30

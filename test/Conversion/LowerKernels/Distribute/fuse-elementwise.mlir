@@ -213,7 +213,7 @@ func.func private @repeated(%x: tensor<8x16xf32>, %mean: tensor<8xf32>) -> tenso
 
 #id = affine_map<(d0) -> (d0)>
 
-// What two operands are made of is computed once, not once for each.
+// A value that two operands are computed from is computed once, not for each.
 // CHECK-LABEL: func.func private @diamond(
 // CHECK: linalg.generic {{.*}} ins(%{{[^ ,]+}} : tensor<8xf32>)
 // CHECK: math.exp

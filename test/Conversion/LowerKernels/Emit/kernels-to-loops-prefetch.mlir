@@ -3,9 +3,9 @@
 #all = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// The second pass over an item's rows asks for the next item's, a line for each
-// vector; the last item asks for its own. What all items share isn't asked for,
-// nor what the first pass reads.
+// The second pass over an item's rows prefetches the next item's, a line for
+// each vector; the last item prefetches its own. Operands that all items share,
+// and those that the first pass reads, aren't prefetched.
 // CHECK-LABEL: func.func private @centered(
 // CHECK-SAME: %[[X:[^ ,:#]+]]: memref<64x256xf32>, %[[SCALE:[^ ,:#]+]]: memref<256xf32>, %{{.*}}, %[[ITEM:[^ ,:#]+]]: index,
 // CHECK-DAG: %[[LAST:[^ ,:#]+]] = arith.constant 15 : index

@@ -37,7 +37,7 @@ func.func private @large(%x: memref<1024x1001xf32>, %y: memref<1024xf32>, %out: 
 
 #id = affine_map<(d0) -> (d0)>
 
-// What is read before it is written is in a cache anyway.
+// A value that is read before it is written is in a cache anyway.
 // CHECK-LABEL: func.func private @in_place(
 // CHECK-NOT: nontemporal
 func.func private @in_place(%x: memref<16777216xf32>, %item: index, %scratch: memref<?xi8>)

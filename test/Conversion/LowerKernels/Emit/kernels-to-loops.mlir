@@ -43,7 +43,7 @@ func.func private @contract(%x: memref<4x100xf32>, %w: memref<100x16xf32>, %out:
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// What is left at the end is one vector that overlaps the one before.
+// The remainder at the end is one vector that overlaps the one before.
 // CHECK-LABEL: func.func private @join_axes(
 // CHECK: %[[X:[^ ,:#]+]] = memref.collapse_shape %{{.*}} {{\[\[}}0, 1]] : memref<3x7xf32> into memref<21xf32>
 // CHECK: vector.load %[[X]][%c0] : memref<21xf32>, vector<8xf32>
@@ -155,7 +155,7 @@ func.func private @products_of_rows(%x: memref<8x32xf32>, %y: memref<32xf32>, %o
 #all = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// What is left of the rows is transposed too, in smaller squares side by side.
+// The remaining rows are transposed too, in smaller squares side by side.
 // CHECK-LABEL: func.func private @products_of_longer_rows(
 // CHECK-SAME: %[[X:[^ ,:#]+]]: memref<8x20xf32>
 // CHECK: scf.for %{{.*}} = %c0 to %c16 step %c8
@@ -300,8 +300,8 @@ func.func private @held(%x: memref<65x8xf32>, %g: memref<64x15xf32>, %out: memre
 #taps = affine_map<(r, c, t) -> (t, c)>
 #place = affine_map<(r, c, t) -> (r, c)>
 
-// Rows share what their windows read: LLVM is told to unroll the taps. Terms that
-// no two rows share need no unrolling.
+// The windows of rows share elements: LLVM gets a hint to unroll the taps.
+// Terms that no two rows share need no unrolling.
 // CHECK-LABEL: func.func private @overlapping_windows(
 // CHECK-SAME: passthrough = ["hfta-shares-windows"]
 func.func private @overlapping_windows(%x: memref<10x16xf32>, %w: memref<3x16xf32>, %out: memref<8x16xf32>, %item: index, %scratch: memref<?xi8>)

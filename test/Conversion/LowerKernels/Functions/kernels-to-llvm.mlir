@@ -43,14 +43,14 @@ func.func private @"kernel/add.0"(%x: memref<8xf64>, %out: memref<8xf64>, %item:
 // CHECK: llvm.call @"kernel/add.0"(%[[X]], %[[OUT]], %[[ITEM]], %[[SCRATCH]])
 // CHECK: llvm.return
 
-// What isn't a kernel stays.
+// A function that isn't a kernel stays.
 // CHECK: func.func @task()
 func.func @task() {
   return
 }
 
-// A kernel with lanes has so many lists of buffers, which may be the same
-// memory, and of items.
+// A kernel with lanes has a list of buffers for each lane, which may be the
+// same memory, and a list of items.
 // CHECK-LABEL: llvm.func internal @"kernel/lanes"(
 // CHECK-SAME: %{{[^ ,:#]+}}: !llvm.ptr, %{{[^ ,:#]+}}: !llvm.ptr, %{{[^ ,:#]+}}: i64, %{{[^ ,:#]+}}: i64, %{{[^ ,:#]+}}: !llvm.ptr {llvm.noalias})
 // CHECK-SAME: hfta.operand_bytes = array<i64: 64>

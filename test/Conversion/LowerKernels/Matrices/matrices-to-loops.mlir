@@ -1,6 +1,6 @@
 // RUN: hfta-opt %s -split-input-file -verify-diagnostics -hfta-matrices-to-loops | FileCheck %s -enable-var-scope
 
-// Each matrix is a work item. Results that nobody asks for lie in scratch memory.
+// Each matrix is a work item. Results without users lie in scratch memory.
 // CHECK-LABEL: func.func private @inverse(
 // CHECK-SAME: %[[F:[^ ,:]+]]: memref<3x2145xf32>, %[[D:[^ ,:]+]]: memref<3xf32>, %[[O:[^ ,:]+]]: memref<3x2145xf32>, %[[INVERSE:[^ ,:]+]]: memref<3x2145xf32>, %[[ITEM:[^ ,:]+]]: index, %{{.*}}: memref<?xi8>) attributes {hfta.items = 3 : i64, hfta.kernel}
 // CHECK: %[[TRIES:.*]] = memref.alloc() : memref<3xi32>
@@ -14,8 +14,8 @@ func.func private @inverse(%f: tensor<3x2145xf32>, %d: tensor<3xf32>, %o: tensor
 
 // -----
 
-// Of small matrices each is in a lane, of eight with f64: so many lists of
-// memory, then the items.
+// Small matrices are in lanes, one in each, and eight with f64: a list of
+// memory for each lane, then the items.
 // CHECK-LABEL: func.func private @lanes(
 // CHECK-SAME: %[[F0:[^ ,:]+]]: memref<3x36xf64>, %[[D0:[^ ,:]+]]: memref<3xf64>, %[[INVERSE0:[^ ,:]+]]: memref<3x36xf64>, %[[TRIES0:[^ ,:]+]]: memref<3xi32>, %[[F1:[^ ,:]+]]: memref<3x36xf64>, %[[D1:[^ ,:]+]]: memref<3xf64>,
 // CHECK-SAME: memref<3xi32>, %[[ITEM0:[^ ,:]+]]: index, %[[ITEM1:[^ ,:]+]]: index, %{{[^ ,:]+}}: index, %{{[^ ,:]+}}: index, %{{[^ ,:]+}}: index, %{{[^ ,:]+}}: index, %{{[^ ,:]+}}: index, %{{[^ ,:]+}}: index, %{{[^ ,:]+}}: memref<?xi8>)

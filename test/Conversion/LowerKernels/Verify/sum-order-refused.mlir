@@ -146,7 +146,7 @@ func.func private @reassociated(%x: memref<4x4xf32>, %w: memref<4x4x8xf32>, %out
 
 // -----
 
-// The same, and added up in the end by an op that adds a term.
+// This one adds up at the end, too, by an op that adds a term.
 #order = #hfta.sum_order<[4, 4], reads[(a, b) -> (a * 4 + b), (a, b) -> (a * 32 + b * 8)]>
 func.func private @reassociated_rows(%x: memref<4x4xf32>, %w: memref<4x4x8xf32>, %out: memref<8xf32>, %item: index, %scratch: memref<?xi8>)
     attributes {hfta.kernel, hfta.sums = [#order]} {

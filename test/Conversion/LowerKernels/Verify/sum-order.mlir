@@ -1,7 +1,7 @@
 // RUN: hfta-opt %s -hfta-verify-sum-order="erase-marks=true" | FileCheck %s
 
 // Loops that add the terms of their sums in order pass, and lose their marks.
-// What they differ in from those of sum-order-refused.mlir is what is wrong there.
+// The loops of sum-order-refused.mlir differ from these in what is wrong there.
 
 // CHECK-NOT: hfta.sums
 // CHECK-NOT: hfta.term

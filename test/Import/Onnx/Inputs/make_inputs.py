@@ -10,7 +10,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
 def save(name, nodes, shape, initializers=(), opset=17):
-    """One float input `x` and one output `y`, both of `shape`."""
+    """Saves a model with one float input `x` and one output `y`, both of `shape`."""
     graph = helper.make_graph(
         nodes,
         "test",
@@ -53,8 +53,8 @@ save(
     [2, 4, 3],
     [("flat", numpy.array([8, 3])), ("back", numpy.array([2, 4, 3]))],
 )
-# Unsorted nodes, a weight behind Transpose that is used twice through
-# Identity, shape arithmetic.
+# The nodes are unsorted; there are a weight after Transpose that is used twice through
+# Identity, and shape arithmetic.
 save(
     "shapes.onnx",
     [

@@ -88,7 +88,7 @@ def get_innermost(lines):
 
 
 def check(name, lines):
-    """What is wrong with a kernel, or nothing."""
+    """Returns the reason why a kernel is wrong, or nothing."""
     loops = [loop for loop in get_innermost(lines)
              if any("math.fma" in line for line in loop)]
     everywhere = [line for line in lines if "math.fma" in line]

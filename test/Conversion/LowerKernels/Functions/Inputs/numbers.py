@@ -17,7 +17,8 @@ import sys
 
 CODES = {"f32": "f", "f64": "d", "i32": "i"}
 CPUS = ("x86-64-v4", "x86-64-v3", "x86-64")
-# Of the last level of caches: three quarters of it are stored past them.
+# The size of the last-level cache. Results of three quarters of it are stored past the
+# caches.
 LAST_CACHE_BYTES = 1 << 20
 
 
@@ -26,7 +27,7 @@ def tensor(shape, kind):
 
 
 class Kernel:
-    """MLIR text that computes %r0, %r1 … from %a0, %a1 …"""
+    """The MLIR text of a kernel that computes %r0, %r1 … from %a0, %a1 …"""
 
     def __init__(self, name, kind, arguments, results, body, reference, ties=None):
         self.name, self.kind = name, kind
@@ -187,7 +188,7 @@ def make_kernels():
     yield from convolution("f32", 4, 3, 16, 9, 3, 1, 1)
     yield from convolution("f64", 2, 5, 3, 8, 3, 2, 1)
     yield from convolution("f32", 3, 1, 7, 10, 5, 1, 2)
-    # Where most taps of a window are on padding, or phases of a stride have none.
+    # Most taps of a window are on padding, or phases of a stride have no taps.
     for size, kernel, stride, padding in (
             (1, 3, 1, 1), (2, 3, 1, 1), (4, 3, 1, 1), (7, 3, 1, 1), (3, 5, 1, 2), (1, 4, 2, 2),
             (4, 3, 2, 1), (2, 1, 2, 0), (6, 2, 3, 0), (4, 1, 3, 0)):

@@ -40,7 +40,7 @@ static float from_bits(uint32_t bits) {
   return value;
 }
 
-/* In units of the spacing of floats around `wanted`. */
+/* Returns the error in units of the spacing of floats around `wanted`. */
 static double get_error(float got, double wanted) {
   if (isnan(wanted) || isnan(got))
     return isnan(wanted) && isnan(got) ? 0 : INFINITY;

@@ -1,8 +1,8 @@
 /* Compares the lowered functions of f64 with the C library's in long double:
  * where functions change most, and over all patterns of bits. Prints each
- * function's largest error in units in the last place and where it is, and what
- * special values give where C's double functions give something else; exits
- * with 1 if one does, or an error is above 2. */
+ * function's largest error in units in the last place and where it is, and the
+ * special values for which C's double functions give something else; exits with
+ * 1 if there is such a value, or an error is above 2. */
 
 #include <math.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@ _Static_assert(sizeof(long double) > sizeof(double), "for a reference");
 
 enum { COUNT = 65536, ROUNDS = 24 };
 
-/* Where half of the arguments are taken from. */
+/* The range from which half of the arguments are drawn. */
 #define FUNCTIONS(X)                                                           \
   X(exp, -746, 711)                                                            \
   X(log, 0.25, 4)                                                              \
@@ -54,7 +54,7 @@ static double between(double low, double high) {
   return low + (high - low) * ((double)(next_bits() >> 11) * 0x1p-53);
 }
 
-/* In units of the spacing of doubles around `wanted`. */
+/* Returns the error in units of the spacing of doubles around `wanted`. */
 static double get_error(double got, long double wanted) {
   if (isnan(wanted) || isnan(got))
     return isnan(wanted) && isnan(got) ? 0 : INFINITY;
@@ -92,7 +92,7 @@ static double pick(int i, double low, double high) {
       -1.0, 5e-324, -0.5,     0x1p-1022, 0x1p1023, 0x1.fffffffffffffp1023};
   if (i < (int)(sizeof special / sizeof *special))
     return special[i];
-  /* Where sines and cosines are nearly 0. */
+  /* Sines and cosines are nearly 0 there. */
   if (i % 8 == 1)
     return (double)((int64_t)(next_bits() % 2000001) - 1000000) *
            1.5707963267948966;
