@@ -21,7 +21,7 @@ typedef struct part {
   double *eval_losses, *eval_metrics;
   hfta_window window;
   int64_t done;    ///< number of the window's steps that are done
-  int64_t reached; ///< the same, including the step that runs
+  int64_t reached; ///< the steps begun, with the one that runs
   bool stopped;
   hfta_status status;
 } part;
