@@ -92,6 +92,13 @@ private:
   std::string getLabel() const {
     return programs.size() > 1 ? loaded.name + ": " : "";
   }
+  /// Returns what symbols of kernels begin with. Those of an executable are its
+  /// own; a library's may meet those of another in one program.
+  std::string getKernelPrefix() const {
+    return options.emit == Phase::library
+               ? getSymbolPrefix(getLibraryName(options.output))
+               : "";
+  }
   void begin(llvm::StringRef step) { timing.begin(getLabel() + step.str()); }
 
   const DriverOptions &options;
@@ -109,6 +116,7 @@ private:
       programs; ///< the symbols of the programs, one for each job
   std::vector<std::string> objects; ///< those of all jobs
   std::string plans;                ///< the plans of all jobs, as text
+  KernelObjects kernels;            ///< the kernels of the job at hand
   JobsReport report;                ///< covers all jobs that are planned
 };
 
@@ -327,6 +335,9 @@ ExitCode Compiler::runPasses(const PhaseInfo &before, const PhaseInfo &phase) {
     costs = estimateTasks(*loaded.module, *job);
   if (failed(costs))
     return ExitCode::input;
+  if (phase.phase == Phase::llvm && isLinked(options.emit))
+    kernels.replaceKnown(*loaded.module, getKernelPrefix(),
+                         settings.verifySums);
   PassManager passes(&context, ModuleOp::getOperationName());
 #ifdef NDEBUG
   // Verifying between passes takes a seventh of the time. The result of each
@@ -387,7 +398,7 @@ ExitCode Compiler::generateCode() {
   JobCode code{
       *loaded.module, loaded.name, programs,
       options,        gpu,         [&](llvm::StringRef step) { begin(step); },
-      errors};
+      errors,         kernels};
   return code.generate(objects);
 }
 
