@@ -5,9 +5,8 @@
 # cores.
 set(HFTA_TEST_TIMEOUT 300)
 set(HFTA_SUITE_TIMEOUT 3600)
-set(HFTA_LONG_SUITE_TIMEOUT 7200)
 if(HFTA_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
-  foreach(timeout TEST SUITE LONG_SUITE)
+  foreach(timeout TEST SUITE)
     math(EXPR HFTA_${timeout}_TIMEOUT "5 * ${HFTA_${timeout}_TIMEOUT}")
   endforeach()
 endif()
