@@ -25,3 +25,17 @@ function(hfta_discover_tests target)
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS quick TIMEOUT ${HFTA_TEST_TIMEOUT})
 endfunction()
+
+# Adds the tests of a GoogleTest binary that takes long to start, or for which a
+# process for each test isn't worth it, as NAME-1 to NAME-SHARDS. Tests with the
+# highest COST begin first.
+function(hfta_add_test_shards name target)
+  cmake_parse_arguments(SUITE "" "SHARDS;COST;LABEL" "ENVIRONMENT" ${ARGN})
+  foreach(shard RANGE 1 ${SUITE_SHARDS})
+    math(EXPR index "${shard} - 1")
+    add_test(NAME ${name}-${shard} COMMAND ${target})
+    set_tests_properties(${name}-${shard} PROPERTIES
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${SUITE_SHARDS};GTEST_SHARD_INDEX=${index};${SUITE_ENVIRONMENT}"
+      LABELS ${SUITE_LABEL} TIMEOUT ${HFTA_SUITE_TIMEOUT} COST ${SUITE_COST})
+  endforeach()
+endfunction()
