@@ -24,6 +24,42 @@ constexpr unsigned kCopies = 3, kRow = 32;
 constexpr uint64_t kRowBytes = kRow * sizeof(uint16_t);
 constexpr hfta_cu_result kInvalidValue = 1, kLaunchFailed = 719;
 
+/// Settings that the driver refuses when it is first called.
+class EmulatedSettings : public testing::Test {
+protected:
+  void expectRefusal(const char *name, const char *value,
+                     const std::string &expected) {
+    // The driver reads its settings once, so each check runs in a new process.
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    auto start = [=] {
+      setenv(name, value, 1);
+      hfta_error error = {};
+      const hfta_cuda *cuda = nullptr;
+      if (dlopen(HFTA_EMULATED_DRIVER, RTLD_NOW) &&
+          hfta_cuda_load(&cuda, &error) == HFTA_OK)
+        cuda->init(0);
+      std::exit(0);
+    };
+    EXPECT_EXIT(start(), testing::ExitedWithCode(2),
+                "emulated driver: " + std::string(name) + "='" + value +
+                    "': expected " + expected);
+  }
+};
+
+TEST_F(EmulatedSettings, FaultsAreListed) {
+  const std::string expected =
+      "FAULT:N, as in barrier:1; there are barrier, wait, edge, bounds, copy, "
+      "clear, host, async and products";
+  expectRefusal("HFTA_EMULATION_FAULT", "fire:1", expected);
+  expectRefusal("HFTA_EMULATION_FAULT", "products", expected);
+}
+
+TEST_F(EmulatedSettings, SeedsAreNumbers) {
+  expectRefusal("HFTA_EMULATION_SEED", "five", "a whole number");
+  expectRefusal("HFTA_EMULATION_SEED", "5x", "a whole number");
+  expectRefusal("HFTA_EMULATION_SEED", "", "a whole number");
+}
+
 /// A program of one kernel, which copies each copy's row, or the row that all
 /// copies share.
 class EmulatedDriver : public testing::Test {
