@@ -71,7 +71,16 @@ void hfta_worker_release_segments(hfta_worker *self) {
   }
 }
 
+/// Waits until the device has done all of its work, also after a failure: the
+/// work uses memory that is about to be freed.
+static void wait_for_device(hfta_worker *self) {
+  hfta_error ignored;
+  if (self->device)
+    self->device->functions->wait(self->device, &ignored);
+}
+
 void hfta_worker_close(hfta_worker *self) {
+  wait_for_device(self);
   hfta_host_copies_close(self);
   hfta_worker_release_segments(self);
   free(self->memory);

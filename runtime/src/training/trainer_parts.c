@@ -82,7 +82,8 @@ void hfta_trainer_close_parts(hfta_trainer *self) {
   hfta_crew_destroy(parts->crew);
   for (uint32_t i = 0; parts->list && i < parts->count; ++i) {
     part *own = &parts->list[i];
-    hfta_feed_stop(own->feeding.feed);
+    if (own->feeding.instance)
+      hfta_trainer_stop_feed(&own->feeding);
     free(own->losses);
     free(own->eval_losses);
     free(own->eval_metrics);
