@@ -8,6 +8,7 @@ extern "C" {
 #include "device/cuda_launch.h"
 #include "device/cuda_maps.h"
 }
+#include "hfta/device.h"
 
 #include "gtest/gtest.h"
 
@@ -209,8 +210,91 @@ TEST_F(EmulatedDriver, UnsoundMapsAreRefused) {
   EXPECT_STREQ(failed.call, "cuTensorMapEncodeTiled");
 }
 
+/// The runtime's device with three queues, on the emulated driver.
+class EmulatedDevice : public EmulatedDriver {
+protected:
+  void open() {
+    hfta_device_options options = {};
+    options.queues = 3;
+    options.segments = 1;
+    options.copies = kCopies;
+    options.program = &program;
+    ASSERT_EQ(hfta_device_open("cuda:0", &options, &device, &error), HFTA_OK)
+        << error.message;
+  }
+  void TearDown() override {
+    hfta_device_close(device);
+    EmulatedDriver::TearDown();
+  }
+  /// Gives a queue a host function that fails with a text; nullptr: one that
+  /// succeeds.
+  void call(uint32_t queue, const char *text) {
+    hfta_host_call call = {};
+    call.argument = const_cast<char *>(text);
+    call.function = [](void *argument, hfta_error *error) {
+      ++calls;
+      return argument ? hfta_fail(error, HFTA_LOST, "%s",
+                                  static_cast<const char *>(argument))
+                      : HFTA_OK;
+    };
+    device->functions->call(device, queue, &call);
+  }
+  std::string messageOf(hfta_status status) const {
+    return status == HFTA_OK ? "" : error.message;
+  }
+  std::string waitUntil(uint32_t mark) {
+    return messageOf(device->functions->wait_until(device, mark, &error));
+  }
+
+  static int calls;
+  hfta_device *device = nullptr;
+  hfta_error error = {};
+};
+int EmulatedDevice::calls = 0;
+
+TEST_F(EmulatedDevice, CallsThatFailAreToldAtTheMarkBehindThem) {
+  open();
+  for (uint32_t queue : {1, 2}) {
+    call(3 - queue, nullptr);
+    call(queue, "the first");
+    device->functions->mark(device, 0);
+    call(3 - queue, "the second");
+    device->functions->mark(device, 1);
+    EXPECT_EQ(waitUntil(0), "the first");
+    EXPECT_EQ(waitUntil(1), "the second");
+    call(queue, nullptr);
+    device->functions->mark(device, 0);
+    EXPECT_EQ(waitUntil(0), "");
+    EXPECT_EQ(messageOf(device->functions->wait(device, &error)), "");
+  }
+}
+
+/// Waiting for a mark after a failed call also waits for the work after the
+/// mark.
+TEST_F(EmulatedDevice, NothingGoesOnBehindACallThatHasFailed) {
+  open();
+  calls = 0;
+  call(1, "the first");
+  device->functions->mark(device, 0);
+  call(2, nullptr);
+  EXPECT_EQ(waitUntil(0), "the first");
+  EXPECT_EQ(calls, 2);
+}
+
+TEST_F(EmulatedDevice, ADeviceEndsBehindWhatItWasGiven) {
+  open();
+  calls = 0;
+  call(1, nullptr);
+  call(2, "nobody asks");
+  hfta_device_close(device);
+  device = nullptr;
+  EXPECT_EQ(calls, 2);
+}
+
+class EmulatedDriverAtLast : public EmulatedDriver {};
+
 /// This test is the last one, as no call succeeds after it.
-TEST_F(EmulatedDriver, CopiesThatNobodyWaitsForFail) {
+TEST_F(EmulatedDriverAtLast, CopiesThatNobodyWaitsForFail) {
   launch.symbol = "unfinished";
   ASSERT_EQ(load(), HFTA_OK);
   EXPECT_EQ(run(), 0);
