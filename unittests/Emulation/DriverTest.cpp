@@ -291,6 +291,23 @@ TEST_F(EmulatedDevice, ADeviceEndsBehindWhatItWasGiven) {
   EXPECT_EQ(calls, 2);
 }
 
+/// The device has 1000000 bytes: room for two copies, not for three.
+TEST_F(EmulatedDevice, ScratchMemoryIsThatOfTheCopiesThatGoAtOnce) {
+  launch.scratch_bytes = 6000; // for each of a block's 64 threads
+  open();
+  auto reserve = [&](int64_t copies) {
+    return messageOf(device->functions->reserve(device, copies, &error));
+  };
+  std::string message = reserve(3);
+  EXPECT_EQ(message.substr(0, message.find(" bytes more")),
+            "kernels' scratch memory: device 'cuda:0' ('emulated sm_90a') "
+            "needs 1152000");
+  EXPECT_EQ(reserve(2), "");
+  EXPECT_EQ(reserve(1), "");
+  EXPECT_NE(reserve(3), "");
+  EXPECT_EQ(reserve(2), "");
+}
+
 class EmulatedDriverAtLast : public EmulatedDriver {};
 
 /// This test is the last one, as no call succeeds after it.

@@ -22,6 +22,7 @@
 typedef struct cuda_device {
   hfta_device base;
   const hfta_cuda *cuda;
+  const hfta_program *program;
   int index, threads;
   uint32_t queue_count, event_count;
   hfta_cuda_gpu gpu;
@@ -177,16 +178,7 @@ static hfta_status begin(cuda_device *self, const hfta_device_options *options,
                                  &launcher->images, error);
   if (status != HFTA_OK)
     return status;
-  void *scratch = NULL;
-  hfta_error reason;
-  status = self->base.functions->allocate(
-      &self->base, hfta_cuda_scratch_bytes(options->program), 256, &scratch,
-      &reason);
-  if (status != HFTA_OK)
-    return hfta_fail(error, status, "kernels' scratch memory: %s",
-                     reason.message);
   launcher->cuda = self->cuda;
-  launcher->scratch = (hfta_cu_address)(uintptr_t)scratch;
   return HFTA_OK;
 }
 
@@ -209,6 +201,7 @@ static hfta_status cuda_open(const hfta_device_options *options,
     return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a device");
   self->base.functions = &hfta_device_cuda;
   hfta_cuda_calls_open(&self->calls);
+  self->program = options->program;
   self->index = options->index;
   // Copies take turns in groups of as many as there are threads: on a GPU all
   // of them go at once.
@@ -280,6 +273,23 @@ static void cuda_release(hfta_device *device, void *memory, uint64_t bytes) {
   cuda_device *self = own(device);
   if (memory && self->cuda->context_set(self->gpu.context) == 0)
     self->cuda->memory_free((hfta_cu_address)(uintptr_t)memory);
+}
+
+/// Allocates the kernels' scratch memory.
+static hfta_status cuda_reserve(hfta_device *device, int64_t copies,
+                                hfta_error *error) {
+  cuda_device *self = own(device);
+  uint64_t bytes = hfta_cuda_scratch_bytes(self->program, copies);
+  void *scratch = NULL;
+  hfta_error reason;
+  cuda_release(device, (void *)(uintptr_t)self->launcher.scratch, 0);
+  self->launcher.scratch = 0;
+  hfta_status status = cuda_allocate(device, bytes, 256, &scratch, &reason);
+  self->launcher.scratch = (hfta_cu_address)(uintptr_t)scratch;
+  return status == HFTA_OK
+             ? HFTA_OK
+             : hfta_fail(error, status, "kernels' scratch memory: %s",
+                         reason.message);
 }
 
 static bool cuda_lock(hfta_device *device, void *memory, uint64_t bytes) {
@@ -576,6 +586,7 @@ const hfta_device_functions hfta_device_cuda = {
     .threads = cuda_threads,
     .allocate = cuda_allocate,
     .release = cuda_release,
+    .reserve = cuda_reserve,
     .lock = cuda_lock,
     .unlock = cuda_unlock,
     .fill = cuda_fill,

@@ -157,9 +157,21 @@ static hfta_status allocate_segment(hfta_worker *self, uint32_t index) {
   return HFTA_OK;
 }
 
+/// Allocates the memory that the device itself needs to run the workload's
+/// tasks.
+static hfta_status reserve(hfta_worker *self) {
+  const hfta_device_functions *functions = self->device->functions;
+  if (!functions->reserve)
+    return HFTA_OK;
+  int64_t copies = hfta_workload_most_copies(&self->workload);
+  hfta_status status = functions->reserve(self->device, copies, &self->error);
+  self->lacks_memory = status == HFTA_UNSUPPORTED && functions->lock;
+  return status;
+}
+
 hfta_status hfta_worker_allocate_segments(hfta_worker *self) {
-  hfta_status status = HFTA_OK;
   self->lacks_memory = false;
+  hfta_status status = reserve(self);
   for (uint32_t i = 0; i < self->program->segment_count && status == HFTA_OK;
        ++i)
     status = allocate_segment(self, i);

@@ -87,9 +87,9 @@ hfta_status hfta_worker_open(hfta_worker *self, const hfta_instance *instance,
 hfta_status hfta_worker_open_device(hfta_worker *self, const char *text,
                                     const hfta_device_options *options);
 
-/// Allocates segments for as many copies as its workload says. If
-/// `lacks_memory` reports that there is no room, some segments may be
-/// allocated.
+/// Allocates segments, and the memory that the device itself needs, for as many
+/// copies as its workload says. If `lacks_memory` reports that there is no
+/// room, some segments may be allocated.
 hfta_status hfta_worker_allocate_segments(hfta_worker *self);
 void hfta_worker_release_segments(hfta_worker *self);
 
