@@ -7,6 +7,9 @@ extern "C" {
 #include "schedule/instance_impl.h"
 }
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 namespace {
 
 /// The device's own functions. While `fails` is set, tasks from number
@@ -131,4 +134,27 @@ TEST(FailedCalls, ThatDoNotBeginLeaveWhatWasAccumulated) {
     states[fails] = stateOf(instance.get(), 0);
   }
   EXPECT_EQ(states[1], states[0]);
+}
+
+/// The memory of a destroyed instance stays mapped if other ranks may still be
+/// sending to it.
+TEST(FailedCalls, OfOtherRanksLeaveTheirMemory) {
+  for (bool spills : {false, true}) {
+    fake_options options = defaultOptions();
+    options.spilled_copies = spills;
+    ProgramPointer program = makeProgram(options);
+    InstancePointer instance = makeInstance(program.get());
+    const hfta_worker &worker = *instance->workers;
+    void *place = spills ? worker.spill.arena
+                         : worker.memory[FAKE_SEGMENT_GRADIENTS].bases[0];
+    static hfta_communicator_functions functions;
+    functions = *instance->communicator->functions;
+    functions.keeps_memory = [](hfta_communicator *) { return true; };
+    instance->communicator->functions = &functions;
+    instance.reset();
+    auto page = reinterpret_cast<uintptr_t>(place);
+    page -= page % static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+    unsigned char is_there;
+    EXPECT_EQ(mincore(reinterpret_cast<void *>(page), 1, &is_there), 0);
+  }
 }

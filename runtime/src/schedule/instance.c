@@ -435,9 +435,11 @@ void hfta_instance_destroy(hfta_instance *instance) {
   if (!instance)
     return;
   hfta_crew_destroy(instance->crew);
+  bool keeps_memory = instance->communicator &&
+                      hfta_communicator_keeps_memory(instance->communicator);
   // Workers that use the first one's threads are closed before it.
   for (uint32_t i = instance->worker_count; i > 0; --i)
-    hfta_worker_close(&instance->workers[i - 1]);
+    hfta_worker_close(&instance->workers[i - 1], keeps_memory);
   hfta_instance_leave(instance);
   pthread_mutex_destroy(&instance->mutex);
   free(instance->reads);
@@ -446,7 +448,8 @@ void hfta_instance_destroy(hfta_instance *instance) {
   free(instance->is_live);
   free(instance->all_live);
   free(instance->sums);
-  free(instance->results);
+  if (!keeps_memory)
+    free(instance->results);
   free(instance->reports);
   free(instance->forced_rates);
   free(instance);

@@ -79,10 +79,13 @@ static void wait_for_device(hfta_worker *self) {
     self->device->functions->wait(self->device, &ignored);
 }
 
-void hfta_worker_close(hfta_worker *self) {
+void hfta_worker_close(hfta_worker *self, bool keeps_memory) {
   wait_for_device(self);
   hfta_host_copies_close(self);
-  hfta_worker_release_segments(self);
+  if (keeps_memory)
+    self->spill.is_lent = true;
+  else
+    hfta_worker_release_segments(self);
   free(self->memory);
   hfta_spill_close(self);
   hfta_ahead_free(self->ahead, self->device);
