@@ -119,6 +119,21 @@ static void go_in_the_middle(void) {
   hfta_communicator_close(communicator);
 }
 
+/// The runtime calls MPI no more once `open` has failed because other ranks
+/// haven't come.
+static void wait_for_others(void) {
+  fake.is_absent = true;
+  hfta_rank_options options = {.timeout = 0.1};
+  hfta_communicator *communicator = NULL;
+  for (int i = 0; i < 2; ++i) {
+    expect(hfta_communicator_open(&options, &communicator, NULL) == HFTA_LOST,
+           "a lost rank");
+    int tests = atomic_load(&fake.tests);
+    usleep(50000);
+    expect(atomic_load(&fake.tests) == tests, "no call of MPI");
+  }
+}
+
 int main(int argc, char **argv) {
   static const struct {
     const char *name;
@@ -126,7 +141,8 @@ int main(int argc, char **argv) {
   } cases[] = {{"success", work_well},
                {"late", come_late},
                {"coming", come_in_the_middle},
-               {"going", go_in_the_middle}};
+               {"going", go_in_the_middle},
+               {"start", wait_for_others}};
   setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
   setenv("OMPI_COMM_WORLD_RANK", "0", 1);
   setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "2", 1);

@@ -63,8 +63,18 @@ static bool check(hfta_engine *self, int code, const char *what) {
 // Starting MPI
 //===----------------------------------------------------------------------===//
 
+/// Returns whether the start was given up, so that nobody waits for it any
+/// more.
+static bool is_given_up(hfta_engine *self) {
+  pthread_mutex_lock(&self->mutex);
+  bool result = self->error.code != HFTA_OK || self->aborts;
+  pthread_mutex_unlock(&self->mutex);
+  return result;
+}
+
 /// Makes a communicator of all ranks that is separate from the host program's
-/// own messages.
+/// own messages. If the start is given up, MPI may still make the communicator
+/// and write to the engine, which therefore stays in the process.
 static hfta_status duplicate_world(hfta_engine *self, hfta_error *error) {
   void *request = NULL;
   int flag = 0;
@@ -73,8 +83,11 @@ static hfta_status duplicate_world(hfta_engine *self, hfta_error *error) {
   while (code == HFTA_MPI_SUCCESS && !flag) {
     hfta_mpi_status status;
     code = self->mpi.test(&request, &flag, &status);
-    if (!flag)
-      usleep((useconds_t)(1e6 * waiting_pace.shortest));
+    if (code != HFTA_MPI_SUCCESS || flag)
+      break;
+    if (is_given_up(self))
+      return hfta_fail(error, HFTA_LOST, "MPI's start was given up");
+    usleep((useconds_t)(1e6 * waiting_pace.shortest));
   }
   return code == HFTA_MPI_SUCCESS
              ? HFTA_OK
@@ -96,7 +109,9 @@ static hfta_status initialize(hfta_engine *self, hfta_error *error) {
                ? HFTA_OK
                : hfta_fail(error, HFTA_UNSUPPORTED, "MPI can't be initialised");
   }
+  pthread_mutex_lock(&self->mutex);
   self->is_hosts = true;
+  pthread_mutex_unlock(&self->mutex);
   mpi->finalized(&flag);
   if (flag)
     return hfta_fail(error, HFTA_UNSUPPORTED,
@@ -143,10 +158,18 @@ static bool start(hfta_engine *self) {
   pthread_mutex_lock(&self->mutex);
   if (status != HFTA_OK)
     hfta_engine_break(self, status, error.message);
-  self->state = status == HFTA_OK ? HFTA_ENGINE_RUNS : HFTA_ENGINE_ENDED;
+  // If the start has succeeded only after a host program's call of `open` had
+  // failed, the thread ends, since nobody will ask it to end later.
+  bool runs =
+      status == HFTA_OK && (!self->is_hosts || self->error.code == HFTA_OK);
+  if (status == HFTA_OK && !runs)
+    hfta_heartbeats_cancel(&self->heartbeats);
+  if (self->aborts)
+    self->mpi.abort(self->mpi.world, self->abort_code);
+  self->state = runs ? HFTA_ENGINE_RUNS : HFTA_ENGINE_ENDED;
   pthread_cond_broadcast(&self->ended);
   pthread_mutex_unlock(&self->mutex);
-  return status == HFTA_OK;
+  return runs;
 }
 
 //===----------------------------------------------------------------------===//
