@@ -291,6 +291,24 @@ TEST_F(EmulatedDevice, ADeviceEndsBehindWhatItWasGiven) {
   EXPECT_EQ(calls, 2);
 }
 
+/// A wait that fails has nevertheless waited for all queues, as its caller
+/// frees memory that their work uses.
+TEST_F(EmulatedDevice, AWaitThatFailsHasWaited) {
+  open();
+  calls = 0;
+  call(1, nullptr);
+  call(2, nullptr);
+  auto *functions = const_cast<hfta_cuda *>(cuda);
+  auto setContext = functions->context_set;
+  functions->context_set = [](hfta_cu_context) { return kInvalidValue; };
+  std::string message = messageOf(device->functions->wait(device, &error));
+  functions->context_set = setContext;
+  EXPECT_NE(message.find("cuCtxSetCurrent failed"), std::string::npos)
+      << message;
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(messageOf(device->functions->wait(device, &error)), "");
+}
+
 /// The device has 1000000 bytes: room for two copies, not for three.
 TEST_F(EmulatedDevice, ScratchMemoryIsThatOfTheCopiesThatGoAtOnce) {
   launch.scratch_bytes = 6000; // for each of a block's 64 threads

@@ -503,15 +503,18 @@ static double cuda_computed(hfta_device *device) {
   return own(device)->computed;
 }
 
-/// Waits for the queues whose bits are set in `queues`, and notes failures.
+/// Waits for the queues whose bits are set in `queues`, and notes failures. It
+/// waits for all of them even after a failure, since callers then free memory
+/// that the queues' work uses.
 static void finish_queues(cuda_device *self, uint64_t queues) {
   for (uint32_t i = 0; i < self->queue_count; ++i) {
-    bool is_meant = queues >> (i < 63 ? i : 63) & 1;
-    if (is_meant)
-      flush(self, i);
-    if (is_meant && (self->status != HFTA_OK || enter(self)))
-      note(self, self->cuda->stream_synchronize(self->streams[i]),
-           "cuStreamSynchronize", "what was launched before");
+    if (!(queues >> (i < 63 ? i : 63) & 1))
+      continue;
+    flush(self, i);
+    if (!enter(self))
+      self->cuda->context_set(self->gpu.context);
+    note(self, self->cuda->stream_synchronize(self->streams[i]),
+         "cuStreamSynchronize", "what was launched before");
   }
 }
 
