@@ -362,8 +362,8 @@ CodeGenerator::emitObjects(llvm::StringRef prefix,
   PartOptions options = {prefix, {}};
   for (const KernelObject &kernel : kernels)
     if (kernel.isKnown)
-      module->getFunction(kernel.name + kEntrySuffix.str())
-          ->setName(kernel.symbol);
+      share(*module->getFunction(kernel.name + kEntrySuffix.str()),
+            kernel.symbol);
     else
       options.kernels[kernel.name] = kernel.symbol;
   std::vector<CodePart> parts = makeParts(*module, options);

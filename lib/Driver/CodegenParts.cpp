@@ -123,8 +123,7 @@ static bool isRepeated(const llvm::GlobalVariable &variable) {
            !variable.getInitializer()->needsRelocation()));
 }
 
-/// Lets other parts refer to a symbol by `name`.
-static void share(llvm::GlobalValue &value, const llvm::Twine &name) {
+void hfta::share(llvm::GlobalValue &value, const llvm::Twine &name) {
   value.setName(name);
   value.setLinkage(llvm::GlobalValue::ExternalLinkage);
   value.setVisibility(llvm::GlobalValue::HiddenVisibility);

@@ -31,6 +31,9 @@ struct CodePart {
   std::string kernel; ///< the kernel's function, of a kernel that is a part
 };
 
+/// Lets other parts refer to a symbol by `name`.
+void share(llvm::GlobalValue &value, const llvm::Twine &name);
+
 struct PartOptions {
   /// Private symbols that other parts refer to become hidden ones, with names
   /// that begin with this prefix.

@@ -487,6 +487,7 @@ ExitCode Compiler::compileJob() {
   }
   // Free the memory for the next job.
   loaded.module = nullptr;
+  kernels = KernelObjects();
   return code;
 }
 

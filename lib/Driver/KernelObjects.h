@@ -33,7 +33,7 @@ struct KernelObject {
 /// The kernels of a module, in their order.
 class KernelObjects {
 public:
-  /// Looks for all kernels of a module at phase linalg, and replaces those that
+  /// Begins with the kernels of a module at phase linalg, and replaces those that
   /// are in the cache by declarations of lowered kernels. Their symbols begin
   /// with `prefix`. `verifiesSums`: whether lowering verifies sums.
   void replaceKnown(ModuleOp module, llvm::StringRef prefix, bool verifiesSums);

@@ -238,6 +238,18 @@ static LogicalResult convertOps(ModuleOp module, ArrayRef<func::FuncOp> kernels,
   Conversion conversion(context, indexBits);
   if (failed(conversion.run(collectSharedOps(module, kernels))))
     return failure();
+  Block &body = *module.getBody();
+  // Where each kernel goes back to: before the next op that isn't converted.
+  SmallVector<Block::iterator> places;
+  llvm::SmallPtrSet<Operation *, 32> moved;
+  for (func::FuncOp kernel : kernels)
+    moved.insert(kernel);
+  for (func::FuncOp kernel : kernels) {
+    Block::iterator place(kernel);
+    while (place != body.end() && moved.contains(&*place))
+      ++place;
+    places.push_back(place);
+  }
   std::vector<OwningOpRef<ModuleOp>> own;
   for (func::FuncOp kernel : kernels) {
     own.emplace_back(ModuleOp::create(module.getLoc()));
@@ -247,9 +259,8 @@ static LogicalResult convertOps(ModuleOp module, ArrayRef<func::FuncOp> kernels,
       failableParallelForEach(context, own, [&](OwningOpRef<ModuleOp> &alone) {
         return conversion.run(&alone->getBody()->front());
       });
-  for (OwningOpRef<ModuleOp> &alone : own)
-    module.getBody()->getOperations().splice(module.getBody()->end(),
-                                             alone->getBody()->getOperations());
+  for (auto [alone, place] : llvm::zip_equal(own, places))
+    body.getOperations().splice(place, alone->getBody()->getOperations());
   return result;
 }
 
