@@ -263,9 +263,13 @@ static hfta_status cuda_allocate(hfta_device *device, uint64_t bytes,
     *out = (void *)(uintptr_t)address;
     return HFTA_OK;
   }
-  if (address)
+  // Work of the stream may still write to the memory.
+  hfta_status status = hfta_cuda_fail(self->cuda, result, call, NULL, error);
+  if (address) {
+    self->cuda->stream_synchronize(self->streams[0]);
     self->cuda->memory_free(address);
-  return hfta_cuda_fail(self->cuda, result, call, NULL, error);
+  }
+  return status;
 }
 
 static void cuda_release(hfta_device *device, void *memory, uint64_t bytes) {
