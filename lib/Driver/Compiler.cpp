@@ -16,6 +16,7 @@
 
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/IR/SampleMixing.h"
 #include "Hfta/Driver/Driver.h"
 #include "Hfta/Driver/Link.h"
 #include "Hfta/Driver/Output.h"
@@ -71,6 +72,7 @@ private:
   ExitCode checkInputs();
   ExitCode checkOutput();
   ExitCode checkCuts();
+  ExitCode checkSamples();
   ExitCode planPipeline();
   ExitCode findTarget(TargetAttr &target);
   ExitCode planMemory();
@@ -239,6 +241,22 @@ ExitCode Compiler::checkCuts() {
   passes.addPass(createHftaPlanPipeline(std::move(plan)));
   return succeeded(passes.run(*loaded.module)) ? ExitCode::done
                                                : ExitCode::input;
+}
+
+/// Finds out whether samples are mixed before anything is planned for the job:
+/// no batch of such a model may be cut.
+ExitCode Compiler::checkSamples() {
+  if (loaded.phase != Phase::import)
+    return ExitCode::done;
+  PassManager passes(&context, ModuleOp::getOperationName());
+  passes.addPass(createHftaFindMixedSamples());
+  unsigned errorCount = printer.getErrorCount();
+  if (failed(passes.run(*loaded.module)))
+    return printer.getErrorCount() > errorCount ? ExitCode::unsupported
+                                                : ExitCode::internal;
+  if (loaded.module->getOperation()->hasAttr(kLossMixedByAttrName))
+    loaded.pipeline.plansMicroBatches = false;
+  return ExitCode::done;
 }
 
 /// Finds the module's future target, for when only copies of the module are
@@ -459,6 +477,8 @@ ExitCode Compiler::prepareJob() {
   if (ExitCode code =
           checkTarget(*loaded.module, loaded.phase, options, errors);
       code != ExitCode::done)
+    return code;
+  if (ExitCode code = checkSamples(); code != ExitCode::done)
     return code;
   if (ExitCode code = planPipeline();
       code != ExitCode::done || options.planPipeline)

@@ -4,6 +4,7 @@
 #include "hfta/learning_rate.h"
 #include "schedule/instance_impl.h"
 #include "schedule/parts.h"
+#include "schedule/whole_batches.h"
 #include "schedule/window.h"
 
 #include <math.h>
@@ -389,12 +390,17 @@ hfta_status hfta_instance_evaluate_add(hfta_instance *instance,
                                     "%lld valid samples in a batch of %lld",
                                     (long long)valid_samples,
                                     (long long)program->batch));
+  hfta_status status = hfta_check_whole_batches(
+      program->loss_mixed_by, "the samples to evaluate", valid_samples,
+      program->batch, &instance->error);
+  if (status != HFTA_OK)
+    return withdraw_offer(instance, status);
   int64_t size = hfta_program_micro_batch(program);
   hfta_schedule_call call = {.name = "evaluate", .inputs = inputs};
   for (int64_t left = valid_samples; left > 0; left -= size)
     hfta_instance_set_integer(instance, program->roles.valid_samples, 0,
                               call.micro_batches++, left < size ? left : size);
-  hfta_status status = hfta_instance_run(instance, &call);
+  status = hfta_instance_run(instance, &call);
   return status == HFTA_OK ? add_sums(instance) : status;
 }
 
