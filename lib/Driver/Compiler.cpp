@@ -246,15 +246,19 @@ ExitCode Compiler::checkCuts() {
 /// Finds out whether samples are mixed before anything is planned for the job:
 /// no batch of such a model may be cut.
 ExitCode Compiler::checkSamples() {
-  if (loaded.phase != Phase::import)
+  ModuleOp module = *loaded.module;
+  // A module without models can be read and printed.
+  if (loaded.phase != Phase::import || module.getOps<ModelOp>().empty())
     return ExitCode::done;
+  if (failed(Job::read(module)))
+    return ExitCode::input;
   PassManager passes(&context, ModuleOp::getOperationName());
   passes.addPass(createHftaFindMixedSamples());
   unsigned errorCount = printer.getErrorCount();
-  if (failed(passes.run(*loaded.module)))
+  if (failed(passes.run(module)))
     return printer.getErrorCount() > errorCount ? ExitCode::unsupported
                                                 : ExitCode::internal;
-  if (loaded.module->getOperation()->hasAttr(kLossMixedByAttrName))
+  if (module->hasAttr(kLossMixedByAttrName))
     loaded.pipeline.plansMicroBatches = false;
   return ExitCode::done;
 }

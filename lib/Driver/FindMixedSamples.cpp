@@ -118,22 +118,23 @@ struct FindMixedSamplesPass
         << "micro_batches 1 without replicas and groups trains whole batches";
   }
 
-  /// Names each node once, and what the job may do with such a model.
-  void report(const Job &job, ArrayRef<Mixing> found, bool mixesLosses) {
-    llvm::StringSet<> known;
-    for (const Mixing &mixing : found)
-      if (known.insert(describe(mixing)).second)
-        note(mixing.location, describe(mixing));
-    if (found.empty())
-      return;
-    std::string of = "multiple of " + countSamples(job.getMicroBatch());
+  /// Names each node once, and with the first what the model asks for.
+  static void report(const Job &job, ArrayRef<Mixing> found, bool mixesLosses) {
+    std::string rule;
+    if (job.getMicroBatch() > 1)
+      rule = (mixesLosses ? ", so that test data and what 'run' gets must hold "
+                          : ", so that what 'run' gets must hold ") +
+             ("a multiple of " + countSamples(job.getMicroBatch()));
     if (mixesLosses)
-      note(found.front().location,
-           "the job trains and evaluates whole batches: the test data and "
-           "what 'run' gets must hold a " +
-               of + "; micro-batches and replicas are refused");
-    else
-      note(found.front().location, "what 'run' gets must hold a " + of);
+      rule += rule.empty() ? ", so that batches aren't cut"
+                           : ", and batches aren't cut";
+    llvm::StringSet<> known;
+    for (const Mixing &mixing : found) {
+      std::string text = describe(mixing);
+      if (known.insert(text).second)
+        note(mixing.location, text + rule);
+      rule.clear();
+    }
   }
 };
 } // namespace
