@@ -9,12 +9,13 @@ better of threads that each take matrices, and of OpenBLAS' own threads on one m
 after another. `--copies` divides the matrices among copies. Needs the Debian package
 libopenblas-dev. Exits with 1 if a number is wrong, or if the goals of --goals aren't met:
 a geometric mean of 3 over 16 to 256 rows, each of these at least 1.5, and 1.0 for larger
-ones."""
+ones; with 3 if something is missing."""
 
 import argparse
 import pathlib
-import subprocess
 import sys
+
+from needs import CXX, need_file, need_headers, run
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "bench" / "inverses"
@@ -56,10 +57,6 @@ func.func @"task/forward.{index}"() attributes {{hfta.task = #hfta.task<forward,
     return text + tasks + "}\n"
 
 
-def run(*command):
-    return subprocess.run([str(part) for part in command]).returncode
-
-
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -74,23 +71,22 @@ def main():
     sizes = [(rows, 256) for rows in SMALL] + [(rows, 8) for rows in LARGE]
     if options.only:
         sizes = [(rows, 256 if rows <= 256 else 8) for rows in options.only]
+    need_file(options.build / "bin/hftac")
+    need_file(options.build / "lib/libhfta_runtime.a")
+    need_headers("cblas.h")
     folder = options.build / "bench"
     folder.mkdir(parents=True, exist_ok=True)
     module = folder / "inverses.mlir"
     module.write_text(write_module(sizes, options.copies))
     table = "".join(f"{{{rows}, {count}}},\n" for rows, count in sizes)
     (folder / "sizes.inc").write_text(table)
-    if run(options.build / "bin/hftac", module, "--emit=obj", "-o",
-           folder / "inverses.o", f"--cpu={options.cpu}"):
-        sys.exit(1)
-    if run("clang++-22", "-O2", "-std=c++17", "-I", folder,
-           "-I", ROOT / "runtime/include", "-I", ROOT / "bench/kernels",
-           *sorted(SOURCE.glob("*.cpp")),
-           folder / "inverses.o", options.build / "lib/libhfta_runtime.a",
-           "-lopenblas", "-lpthread", "-ldl", "-lm", "-o", folder / "inverses"):
-        sys.exit(1)
-    sys.exit(run(folder / "inverses", options.rounds, options.threads,
-                 int(options.goals)))
+    run(options.build / "bin/hftac", module, "--emit=obj", "-o", folder / "inverses.o",
+        f"--cpu={options.cpu}")
+    run(CXX, "-O2", "-std=c++17", "-I", folder, "-I", ROOT / "runtime/include",
+        "-I", ROOT / "bench/kernels", *sorted(SOURCE.glob("*.cpp")),
+        folder / "inverses.o", options.build / "lib/libhfta_runtime.a",
+        "-lopenblas", "-lpthread", "-ldl", "-lm", "-o", folder / "inverses")
+    run(folder / "inverses", options.rounds, options.threads, int(options.goals))
 
 
 if __name__ == "__main__":

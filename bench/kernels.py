@@ -8,23 +8,21 @@ for each case its fraction of the multiply-add peak that was measured in the sam
 a memory-bound case: of the bandwidth of a hand-written loop with as many reads and
 writes), and the speed relative to the peers ("1.10x": we are 1.1 times as fast) or to
 another one of our kernels. Needs the Debian packages libdnnl-dev, libxsmm-dev and
-libopenblas-dev. Exits with 1 if a number is wrong."""
+libopenblas-dev, and a processor with AVX and FMA, which the loops use that measure the
+peak and the bandwidth. Exits with 1 if a number is wrong, and with 3 if something is
+missing."""
 
 import argparse
 import pathlib
-import subprocess
 import sys
+
+from needs import CXX, need_file, need_headers, run
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "bench" / "kernels"
 sys.path.insert(0, str(SOURCE))
 
 import cases  # noqa: E402  (beside the driver)
-
-
-def run(*command):
-    if subprocess.run([str(part) for part in command]).returncode:
-        sys.exit(1)
 
 
 def build(options, folder, chosen):
@@ -34,8 +32,8 @@ def build(options, folder, chosen):
     (folder / "cases.inc").write_text(cases.make_table(chosen))
     run(options.hftac, module, "--emit=obj", "-o", folder / "kernels.o",
         f"--cpu={options.cpu}")
-    run("clang++-22", "-O2", "-std=c++17", "-mavx512f", "-mavx2", "-mfma",
-        "-I", folder, "-I", ROOT / "runtime/include", "-I", SOURCE,
+    # Without -m: the driver runs on every processor until it knows which one this is.
+    run(CXX, "-O2", "-std=c++17", "-I", folder, "-I", ROOT / "runtime/include", "-I", SOURCE,
         *sorted(SOURCE.glob("*.cpp")), folder / "kernels.o",
         options.build / "lib/libhfta_runtime.a", "-ldnnl", "-lxsmm",
         "-lopenblas", "-lgomp", "-lpthread", "-ldl", "-lm", "-o", folder / "kernels")
@@ -57,11 +55,12 @@ def main():
     chosen = [case for case in known if options.only in case.name]
     beside = {case.beside for case in chosen}
     chosen = [case for case in known if case in chosen or case.name in beside]
+    need_file(options.hftac)
+    need_file(options.build / "lib/libhfta_runtime.a")
+    need_headers("dnnl.hpp", "libxsmm.h", "cblas.h")
     folder = options.build / "bench"
     build(options, folder, chosen)
-    has_wide = "avx512f" in pathlib.Path("/proc/cpuinfo").read_text()
-    wide = has_wide and options.cpu != "x86-64-v3"
-    run(folder / "kernels", options.rounds, options.threads, int(wide))
+    run(folder / "kernels", options.rounds, options.threads)
 
 
 if __name__ == "__main__":

@@ -395,14 +395,29 @@ static void timeRuns(std::vector<Run *> &runs, int rounds, bool oneThread) {
     }
 }
 
+/// Ends the driver unless this processor has what runPeak and makeStream use,
+/// beside what the kernels were compiled for.
+static void needFeatures() {
+  std::string missing;
+  if (!__builtin_cpu_supports("avx"))
+    missing = "avx";
+  if (!__builtin_cpu_supports("fma"))
+    missing += missing.empty() ? "fma" : ", fma";
+  if (!missing.empty())
+    failBench("this CPU lacks " + missing +
+                  ", with which the peak and the bandwidth are measured",
+              kMissing);
+}
+
 int main(int argc, char **argv) {
+  needFeatures();
   int rounds = argc > 1 ? std::atoi(argv[1]) : 20;
   int threads = argc > 2 ? std::atoi(argv[2]) : 1;
-  bool wide = argc > 3 ? std::atoi(argv[3]) : true;
-  std::string filter = argc > 4 ? argv[4] : "";
+  std::string filter = argc > 3 ? argv[3] : "";
   omp_set_num_threads(threads);
   openblas_set_num_threads(threads);
   Cases program(threads);
+  bool wide = program.hasWideVectors();
   bool sound = true;
   int64_t peakVectors = 100000;
   std::printf("%-44s %8s %6s %5s  peers\n", "kernel", "G/s", "peak", "goal");

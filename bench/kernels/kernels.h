@@ -64,11 +64,13 @@ float *allocate(int64_t elements);
 /// live until the program ends.
 std::vector<Run> makePeers(const Case &theCase);
 
-/// Runs multiply-adds on registers only, 12 times `vectors` of them.
+/// Runs multiply-adds on registers only, 12 times `vectors` of them, on vectors
+/// of 64 bytes if `wide`, else of 32 bytes. Needs AVX-512, or AVX and FMA.
 void runPeak(bool wide, int64_t vectors);
 
 /// Returns a run that reads and writes as much as the case, with `threads`
 /// threads, vectors and streaming stores: the limit for memory-bound kernels.
+/// Needs AVX.
 Run makeStream(const Case &theCase, int threads);
 
 #endif // HFTA_BENCH_KERNELS_H

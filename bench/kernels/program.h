@@ -7,6 +7,7 @@
 #ifndef HFTA_BENCH_PROGRAM_H
 #define HFTA_BENCH_PROGRAM_H
 
+#include "hfta/instance.h"
 #include "hfta/launch.h"
 #include "hfta/program.h"
 
@@ -21,10 +22,13 @@
 
 extern "C" const hfta_program hfta_program_table __asm__("hfta_program");
 
-/// Ends the driver with the exit code 1.
-[[noreturn]] inline void failBench(const std::string &message) {
+/// The exit code of a driver that can't run on this machine.
+constexpr int kMissing = 3;
+
+/// Ends the driver.
+[[noreturn]] inline void failBench(const std::string &message, int code = 1) {
   std::fprintf(stderr, "error: %s\n", message.c_str());
-  std::exit(1);
+  std::exit(code);
 }
 
 /// Allocates zeroed memory in large pages, for our kernels and for peers.
@@ -42,6 +46,9 @@ inline void *allocatePages(uint64_t bytes) {
 class Program {
 public:
   explicit Program(int threads) {
+    hfta_error error;
+    if (hfta_program_check_cpu(&table, &error) != HFTA_OK)
+      failBench(error.message, kMissing);
     uint64_t scratch = 64;
     for (uint32_t i = 0; i < table.segment_count; ++i) {
       const hfta_segment &segment = table.segments[i];
@@ -53,12 +60,16 @@ public:
       copies.push_back(static_cast<int32_t>(copy));
     keeps = std::make_unique<bool[]>(table.segment_count);
     std::fill_n(keeps.get(), table.segment_count, true);
-    hfta_error error;
     if (hfta_pool_create(threads, scratch, &pool, &error) != HFTA_OK)
       failBench(error.message);
   }
 
   int64_t getCopies() const { return table.copies; }
+
+  /// Returns whether kernels were compiled for vectors of 64 bytes.
+  bool hasWideVectors() const {
+    return table.cpu_features && std::strstr(table.cpu_features, "avx512f");
+  }
 
   /// Runs the task `forward.INDEX` for all copies.
   void run(size_t index) {

@@ -8,8 +8,8 @@
 /// Adds up `Reads` streams and writes the sum to `Writes` streams past the
 /// caches; without writes the sum is discarded.
 template <int Reads, int Writes>
-static void stream(float *const *from, float *const *to, int64_t begin,
-                   int64_t end) {
+__attribute__((target("avx"))) static void
+stream(float *const *from, float *const *to, int64_t begin, int64_t end) {
   __m256 all = _mm256_setzero_ps();
   for (int64_t i = begin; i < end; i += 8) {
     __m256 sum = _mm256_load_ps(from[0] + i);
