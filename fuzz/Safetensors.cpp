@@ -44,7 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static hfta_instance *const instance = makeInstance();
   setInput(data, size);
   readTensors();
-  double epochLosses[2];
+  hfta_epoch_losses epochLosses[2];
   (void)hfta_checkpoint_load(instance, "step-00000001", epochLosses);
   return 0;
 }

@@ -197,6 +197,12 @@ def make_metadata_rows(checkpoint):
     yield change("a step beyond 64 bits", give(step="9" * 30))
     yield change("another step than the folder's", give(step="5"), "5", "4")
     yield change("a loss that is no number", give(epoch_loss="much"), "much")
+    yield change("a number of losses that is none", give(epoch_steps="4.5"),
+                 "epoch_steps", "4.5")
+    yield change("a negative number of losses", give(epoch_steps="-1"), "-1")
+    yield change("more losses than steps", give(epoch_steps="5"), "5")
+    yield change("a number of losses beyond 64 bits",
+                 give(epoch_steps="9" * 30), "epoch_steps")
     yield change("metadata that are no texts", give(step=4))
 
 

@@ -87,16 +87,16 @@ protected:
   /// Saves step 0; `mark` distinguishes what was saved.
   hfta_status save(double mark) {
     InstancePointer instance = makeInstance(program.get());
-    double sums[3] = {mark, mark, mark};
-    return hfta_checkpoint_save(instance.get(), root(), sums);
+    hfta_epoch_losses losses[3] = {{mark, 0}, {mark, 0}, {mark, 0}};
+    return hfta_checkpoint_save(instance.get(), root(), losses);
   }
 
   /// Returns the mark of the newest checkpoint; -1 if it can't be loaded.
   double mark() {
     InstancePointer instance = makeInstance(program.get());
-    double sums[3];
-    return hfta_checkpoint_load(instance.get(), root(), sums) == HFTA_OK
-               ? sums[2]
+    hfta_epoch_losses losses[3];
+    return hfta_checkpoint_load(instance.get(), root(), losses) == HFTA_OK
+               ? losses[2].sum
                : -1;
   }
 

@@ -30,7 +30,7 @@ std::string folderOf(hfta_communicator *rank, const std::string &folder) {
 
 void save(hfta_instance *instance, hfta_communicator *rank,
           const std::string &folder) {
-  double losses[] = {1.5, 2.5};
+  hfta_epoch_losses losses[] = {{1.5, 0}, {2.5, 1}};
   EXPECT_EQ(
       hfta_checkpoint_save(instance, folderOf(rank, folder).c_str(), losses),
       HFTA_OK)
@@ -228,13 +228,14 @@ TEST(CheckpointParts, OtherRanksAndStagesGoOn) {
       ranks.run([&](hfta_communicator *rank) {
         InstancePointer instance = createOnRank(*program.get(), rank);
         train(program, instance.get(), 1);
-        double losses[2] = {};
+        hfta_epoch_losses losses[2] = {};
         ASSERT_EQ(hfta_checkpoint_load(instance.get(),
                                        folderOf(rank, folder.root).c_str(),
                                        losses),
                   HFTA_OK)
             << hfta_instance_message(instance.get());
-        EXPECT_EQ(losses[1], 2.5);
+        EXPECT_EQ(losses[1].sum, 2.5);
+        EXPECT_EQ(losses[1].steps, 1);
         EXPECT_EQ(hfta_instance_steps(instance.get()), 2);
         train(program, instance.get(), 2);
         save(instance.get(), rank, end.root);

@@ -38,14 +38,15 @@ TEST(Checkpoint, GoesOnWhereItWasSaved) {
 TEST(Checkpoint, EqualStateGivesEqualFiles) {
   TemporaryFolder folder;
   ProgramPointer program = makeProgram(defaultOptions());
-  double sums[3] = {1.5, std::nan("1"), -std::nan("2")};
+  hfta_epoch_losses losses[3] = {
+      {1.5, 3}, {std::nan("1"), 1}, {-std::nan("2"), 0}};
   for (const char *name : {"one", "two"}) {
     InstancePointer instance = makeInstance(program.get());
     steps(instance.get(), 0, 3);
     ASSERT_EQ(
-        hfta_checkpoint_save(instance.get(), folder.path(name).c_str(), sums),
+        hfta_checkpoint_save(instance.get(), folder.path(name).c_str(), losses),
         HFTA_OK);
-    sums[1] = -sums[1];
+    losses[1].sum = -losses[1].sum;
   }
   EXPECT_EQ(listFolder(folder.path("one")),
             std::vector<std::string>{"step-00000003"});
@@ -79,14 +80,18 @@ TEST(Checkpoint, EpochLossesSurvive) {
   TemporaryFolder folder;
   ProgramPointer program = makeProgram(defaultOptions());
   InstancePointer instance = makeInstance(program.get());
-  double sums[3] = {1.0 / 3, INFINITY, NAN}, loaded[3];
-  ASSERT_EQ(hfta_checkpoint_save(instance.get(), folder.root.c_str(), sums),
+  steps(instance.get(), 0, 4);
+  hfta_epoch_losses losses[3] = {{1.0 / 3, 4}, {INFINITY, 0}, {NAN, -1}};
+  hfta_epoch_losses loaded[3];
+  ASSERT_EQ(hfta_checkpoint_save(instance.get(), folder.root.c_str(), losses),
             HFTA_OK);
   ASSERT_EQ(hfta_checkpoint_load(instance.get(), folder.root.c_str(), loaded),
             HFTA_OK);
-  EXPECT_EQ(loaded[0], sums[0]);
-  EXPECT_EQ(loaded[1], sums[1]);
-  EXPECT_TRUE(std::isnan(loaded[2]));
+  EXPECT_EQ(loaded[0].sum, losses[0].sum);
+  EXPECT_EQ(loaded[1].sum, losses[1].sum);
+  EXPECT_TRUE(std::isnan(loaded[2].sum));
+  for (int copy = 0; copy < 3; ++copy)
+    EXPECT_EQ(loaded[copy].steps, losses[copy].steps);
 }
 
 TEST(Checkpoint, TheNewestIsTaken) {

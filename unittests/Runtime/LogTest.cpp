@@ -231,6 +231,180 @@ TEST_F(ResumedLog, LosesNoInterruptedEvaluation) {
 }
 
 //===----------------------------------------------------------------------===//
+// Resuming with epochs of another length
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Trainings whose data have another number of samples in each run, so that an
+/// epoch has another number of steps.
+class OtherEpochs : public Train {
+protected:
+  /// Trains up to a step on as many samples as fill an epoch's steps.
+  Outcome trainTo(int step, int stepsPerEpoch,
+                  std::vector<std::string> more = {}) {
+    writeData(data.root, stepsPerEpoch * FAKE_BATCH);
+    std::vector<std::string> arguments = {
+        "--steps", std::to_string(step), "--log", "log",     "--log-every",
+        "1",       "--checkpoint",       "c",     "--every", "1",
+        "--resume"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
+  }
+
+  /// Removes the later checkpoints, as if the training had been killed.
+  void keepStepsUpTo(int last, int end) {
+    for (int step = last + 1; step <= end; ++step) {
+      char name[32];
+      snprintf(name, sizeof(name), "c/step-%08d", step);
+      removeAll(folder.path(name));
+    }
+  }
+
+  /// Returns a number of the given copy under the key of an event.
+  static double read(const std::string &line, const std::string &key,
+                     int copy) {
+    size_t at = line.find("\"" + key + "\":[") + key.size() + 4;
+    for (int i = 0; i < copy; ++i)
+      at = line.find(',', at) + 1;
+    return std::stod(line.substr(at));
+  }
+
+  /// Returns the log in short: "3" for step 3, "e2" for an epoch's event, and
+  /// "(4" for the start of a run after step 4.
+  std::string shortLog() {
+    std::string text;
+    for (const std::string &line : events("log")) {
+      std::smatch match;
+      if (std::regex_search(line, match,
+                            std::regex(R"("event":"step","step":(\d+))")))
+        text += " " + match.str(1);
+      else if (std::regex_search(
+                   line, match, std::regex(R"("event":"epoch","epoch":(\d+))")))
+        text += " e" + match.str(1);
+      else if (std::regex_search(line, match,
+                                 std::regex(R"("steps_done":(\d+))")))
+        text += " (" + match.str(1);
+    }
+    return text;
+  }
+
+  /// Expects that each epoch's event has the mean of the losses since the last
+  /// one.
+  void expectMeans(const std::string &what, int copies = 3) {
+    std::vector<std::vector<double>> losses(copies);
+    for (const std::string &line : events("log"))
+      for (int copy = 0; copy < copies; ++copy) {
+        std::vector<double> &own = losses[copy];
+        if (line.find(R"({"event":"step")") == 0)
+          own.push_back(read(line, "loss", copy));
+        if (line.find(R"({"event":"epoch")") != 0)
+          continue;
+        double sum = 0;
+        for (double loss : own)
+          sum += loss;
+        ASSERT_FALSE(own.empty()) << what;
+        EXPECT_NEAR(read(line, "train_loss", copy), sum / own.size(), 1e-6)
+            << what << ": " << line;
+        own.clear();
+      }
+  }
+};
+} // namespace
+
+TEST_F(OtherEpochs, KeepTheLogAndGiveTheMeanOfWhatWasDone) {
+  const std::string before = " (0 1 2 3 e1 4";
+  struct Case {
+    int stepsPerEpoch;
+    std::string after;
+  } cases[] = {
+      {6, " (4 5 6 e1 7 8 9 10 11 12 e2"}, // half of the batch, or more samples
+      {5, " (4 5 e1 6 7 8 9 10 e2 11 12 e3"},
+      {4, " (4 e1 5 6 7 8 e2 9 10 11 12 e3"},
+      {3, " (4 5 6 e2 7 8 9 e3 10 11 12 e4"},
+      {2, " (4 e2 5 6 e3 7 8 e4 9 10 e5 11 12 e6"},
+      {1, " (4 e4 5 e5 6 e6 7 e7 8 e8 9 e9 10 e10 11 e11 12 e12"},
+      {20, " (4 5 6 7 8 9 10 11 12 e1"}};
+  for (const Case &each : cases) {
+    ASSERT_EQ(trainTo(12, 3).code, 0);
+    keepStepsUpTo(4, 12);
+    Outcome outcome = trainTo(12, each.stepsPerEpoch);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(shortLog(), before + each.after);
+    expectMeans(std::to_string(each.stepsPerEpoch) + " steps an epoch");
+    removeAll(folder.path("c"));
+    removeAll(folder.path("log"));
+  }
+}
+
+TEST_F(OtherEpochs, MayChangeTwice) {
+  ASSERT_EQ(trainTo(12, 3).code, 0);
+  keepStepsUpTo(4, 12);
+  ASSERT_EQ(trainTo(12, 6).code, 0);
+  keepStepsUpTo(8, 12);
+  ASSERT_EQ(trainTo(12, 5).code, 0);
+  EXPECT_EQ(shortLog(), " (0 1 2 3 e1 4 (4 5 6 e1 7 8 (8 9 10 e2 11 12 e3");
+  expectMeans("twice");
+}
+
+// The run of nine steps ends early in its second epoch.
+TEST_F(OtherEpochs, MayFollowAnEpochThatEndedEarly) {
+  ASSERT_EQ(trainTo(9, 8).code, 0);
+  ASSERT_EQ(trainTo(12, 4).code, 0);
+  ASSERT_EQ(trainTo(16, 8).code, 0);
+  EXPECT_EQ(shortLog(), " (0 1 2 3 4 5 6 7 8 e1 9 e2 (9 10 11 12 e3 (12 13 14 "
+                        "15 16 e2");
+}
+
+TEST_F(OtherEpochs, AreInTheTableAtTheEnd) {
+  ASSERT_EQ(trainTo(4, 3).code, 0);
+  Outcome outcome = trainTo(5, 20);
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  std::string epoch = events("log").back();
+  char loss[32];
+  snprintf(loss, sizeof(loss), " %.5g ", read(epoch, "train_loss", 1));
+  EXPECT_NE(outcome.out.find(loss), std::string::npos) << outcome.out << epoch;
+  // A training that is complete prints the same.
+  EXPECT_EQ(trainTo(5, 20).out, outcome.out);
+  EXPECT_EQ(trainTo(5, 3).out, outcome.out);
+}
+
+// The means of copies that don't run in all of an epoch's steps.
+TEST_F(OtherEpochs, CountWhatEachCopyHasDone) {
+  ASSERT_EQ(trainTo(2, 6, {"--only", "0"}).code, 0);
+  ASSERT_EQ(trainTo(6, 6).code, 0);
+  std::vector<std::string> log = events("log");
+  double sum = 0;
+  for (const std::string &line : log)
+    for (int step = 3; step <= 6; ++step)
+      if (line.find("\"step\":" + std::to_string(step) + ",") !=
+          std::string::npos)
+        sum += read(line, "loss", 1);
+  EXPECT_NEAR(read(log.back(), "train_loss", 1), sum / 4, 1e-6);
+}
+
+// Older programs saved no number of losses.
+TEST_F(OtherEpochs, OfAnOlderCheckpointAreTheProgramsOwn) {
+  ASSERT_EQ(trainTo(4, 3).code, 0);
+  for (int copy = 0; copy < 3; ++copy) {
+    std::string path = folder.path("c/step-00000004/copy-000" +
+                                   std::to_string(copy) + ".safetensors");
+    std::string bytes = readFile(path);
+    // The version without a checksum, and another name for the number.
+    for (auto [from, to] : {std::pair<std::string, std::string>{
+                                "\"version\":\"2\"", "\"version\":\"1\""},
+                            {"\"checksum\"", "\"checkxxx\""},
+                            {"\"epoch_steps\"", "\"epoch_xxxxx\""}}) {
+      size_t at = bytes.find(from);
+      ASSERT_NE(at, std::string::npos) << from;
+      bytes.replace(at, from.size(), to);
+    }
+    writeFile(path, bytes);
+  }
+  ASSERT_EQ(trainTo(6, 3).code, 0);
+  expectMeans("an older checkpoint");
+}
+
+//===----------------------------------------------------------------------===//
 // Jobs
 //===----------------------------------------------------------------------===//
 
@@ -309,6 +483,25 @@ TEST_F(JobsLog, HasOneAfterTheOther) {
   EXPECT_EQ(first[0].find(R"({"event":"step","job":"a","step":1,)"), 0u);
   EXPECT_EQ(steps().size(), 14u);
   EXPECT_EQ(events("log").size(), 16u);
+}
+
+TEST_F(JobsLog, KeepsAJobWhoseEpochsHaveAnotherLength) {
+  writeData(data.root, 2 * FAKE_BATCH);
+  trainJobs({"a", "b"});
+  std::vector<std::string> a = steps("a"), b = steps("b");
+  ASSERT_EQ(a.size(), 9u);
+  forget("a");
+  writeData(data.root, 5 * FAKE_BATCH);
+  trainJobs({"a"}, true);
+  EXPECT_EQ(steps("b"), b);
+  std::vector<std::string> again = steps("a");
+  ASSERT_EQ(again.size(), 9u);
+  // Two steps and an epoch's event stay; the next epochs end with steps 5
+  // and 6.
+  EXPECT_EQ(std::vector<std::string>(again.begin(), again.begin() + 3),
+            std::vector<std::string>(a.begin(), a.begin() + 3));
+  EXPECT_NE(again[6].find(R"("epoch":1,)"), std::string::npos) << again[6];
+  EXPECT_NE(again[8].find(R"("epoch":2,)"), std::string::npos) << again[8];
 }
 
 TEST_F(JobsLog, KeepsOthersWhereOneGoesOn) {

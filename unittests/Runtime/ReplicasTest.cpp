@@ -53,7 +53,7 @@ std::vector<double> readTensor(hfta_instance *instance, const char *name,
 
 void save(hfta_instance *instance, hfta_communicator *rank,
           const std::string &folder) {
-  double losses[FakeStages::copies] = {};
+  hfta_epoch_losses losses[FakeStages::copies] = {};
   EXPECT_EQ(hfta_checkpoint_save(instance,
                                  rank->rank == 0 ? folder.c_str() : "/nowhere",
                                  losses),

@@ -10,8 +10,10 @@
 //   identity    the program's: a digest of the model graph and optimizer kind
 //   step        number of steps done
 //   checksum    of the whole file: see safetensors.h
-//   epoch_loss  sum of the losses since the epoch began: the bits of an f64 in
-//               hexadecimal
+//   epoch_loss  sum of the losses since the last epoch ended: the bits of an
+//               f64 in hexadecimal
+//   epoch_steps the number of these losses; checkpoints of older programs lack
+//               it
 //
 // A checkpoint is written to a temporary folder whose name begins with
 // ".hfta-", synced, and renamed into place: a folder with a checkpoint's name
@@ -30,6 +32,15 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/// The losses of one copy since the last epoch ended. Only the number of the
+/// losses says what the sum is to be divided by: a training may be resumed with
+/// epochs of another length, and a copy doesn't run in all steps.
+typedef struct hfta_epoch_losses {
+  double sum;
+  int64_t steps; ///< the number of losses; -1: unknown, as an older program has
+                 ///< saved the checkpoint
+} hfta_epoch_losses;
 
 /// Long enough for the name of a checkpoint, "step-00000100".
 #define HFTA_CHECKPOINT_NAME_BYTES 32
@@ -50,7 +61,7 @@ int64_t hfta_checkpoint_newest(const char *folder);
 /// to its own `folder`. All ranks must call it where stages have tensors on
 /// other ranks.
 hfta_status hfta_checkpoint_save(hfta_instance *instance, const char *folder,
-                                 const double *epoch_losses);
+                                 const hfta_epoch_losses *epoch_losses);
 
 /// Keeps the newest `keep` of the checkpoints up to `step` and removes the
 /// others. Links are removed, not followed. A checkpoint that can't be removed
@@ -65,7 +76,7 @@ hfta_status hfta_checkpoint_prune(const char *folder, int64_t step,
 /// but what was loaded by then stays. All ranks call it: the first one reads
 /// its `folder` for all of them.
 hfta_status hfta_checkpoint_load(hfta_instance *instance, const char *folder,
-                                 double *epoch_losses);
+                                 hfta_epoch_losses *epoch_losses);
 
 #ifdef __cplusplus
 }

@@ -35,7 +35,7 @@ bool hfta_checkpoint_is_spread(const hfta_instance *instance);
 /// Saves as hfta_checkpoint_save does, for a caller that holds the folder's
 /// lock. All ranks call it if the checkpoint is spread.
 hfta_status hfta_checkpoint_write(hfta_instance *instance, const char *folder,
-                                  const double *epoch_losses);
+                                  const hfta_epoch_losses *epoch_losses);
 
 /// Removes all checkpoints. After a failure hfta_checkpoint_newest reports
 /// whether checkpoints are left, or only files without a checkpoint's name.

@@ -17,8 +17,8 @@ typedef struct load {
   hfta_instance *instance;
   hfta_path folder;
   int64_t steps;
-  double *epoch_losses; ///< one per copy, or NULL
-  hfta_watch *watches;  ///< one per copy: its checked file, closed meanwhile
+  hfta_epoch_losses *epoch_losses; ///< one per copy, or NULL
+  hfta_watch *watches; ///< one per copy: its checked file, closed meanwhile
   hfta_checkpoint_parts parts;
   hfta_chunk next; ///< the first chunk of a copy's file that wasn't sent to
                    ///< ranks yet
@@ -34,6 +34,33 @@ typedef struct copy_file {
   hfta_safetensors *file;
 } copy_file;
 
+static bool parse_steps(const char *text, int64_t *out) {
+  char *end;
+  errno = 0;
+  *out = strtoll(text, &end, 10);
+  return errno == 0 && end != text && *end == '\0';
+}
+
+static hfta_status check_epoch_losses(const load *self,
+                                      const hfta_safetensors *file,
+                                      const char *path) {
+  hfta_error *error = &self->instance->error;
+  const char *loss = hfta_safetensors_metadata(file, "epoch_loss");
+  const char *text = hfta_safetensors_metadata(file, "epoch_steps");
+  int64_t steps;
+  if (loss && (strlen(loss) != 16 || strspn(loss, "0123456789abcdef") != 16))
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "'%s' has epoch_loss '%.32s', expected 16 digits of base "
+                     "16",
+                     path, loss);
+  if (text && (!parse_steps(text, &steps) || steps < 0 || steps > self->steps))
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "'%s' has epoch_steps '%.32s', expected a number up to "
+                     "its step",
+                     path, text);
+  return HFTA_OK;
+}
+
 static hfta_status check_metadata(const load *self,
                                   const hfta_safetensors *file, int64_t copy,
                                   const char *path) {
@@ -43,7 +70,6 @@ static hfta_status check_metadata(const load *self,
   const char *version = hfta_safetensors_metadata(file, "version");
   const char *identity = hfta_safetensors_metadata(file, "identity");
   const char *step = hfta_safetensors_metadata(file, "step");
-  const char *loss = hfta_safetensors_metadata(file, "epoch_loss");
   if (!format || strcmp(format, HFTA_CHECKPOINT_FORMAT) != 0 || !identity ||
       !version || !step)
     return hfta_fail(error, HFTA_INVALID_INPUT,
@@ -64,19 +90,12 @@ static hfta_status check_metadata(const load *self,
                      "'%s' belongs to another model or optimizer (identity "
                      "%.64s, expected %s)",
                      path, identity, model->identity);
-  char *end;
-  errno = 0;
-  long long steps = strtoll(step, &end, 10);
-  if (errno != 0 || end == step || *end != '\0' || steps != self->steps)
+  int64_t steps;
+  if (!parse_steps(step, &steps) || steps != self->steps)
     return hfta_fail(error, HFTA_INVALID_INPUT,
                      "'%s' is of step '%.32s', not of this checkpoint's", path,
                      step);
-  if (loss && (strlen(loss) != 16 || strspn(loss, "0123456789abcdef") != 16))
-    return hfta_fail(error, HFTA_INVALID_INPUT,
-                     "'%s' has epoch_loss '%.32s', expected 16 digits of base "
-                     "16",
-                     path, loss);
-  return HFTA_OK;
+  return check_epoch_losses(self, file, path);
 }
 
 static hfta_status check_tensor(const load *self, const hfta_safetensors *file,
@@ -128,12 +147,13 @@ static hfta_status check_copy(void *argument) {
   return status;
 }
 
-static double epoch_loss(const hfta_safetensors *file) {
-  const char *text = hfta_safetensors_metadata(file, "epoch_loss");
-  uint64_t bits = text ? strtoull(text, NULL, 16) : 0;
-  double loss;
-  memcpy(&loss, &bits, sizeof(loss));
-  return loss;
+static hfta_epoch_losses get_epoch_losses(const hfta_safetensors *file) {
+  const char *loss = hfta_safetensors_metadata(file, "epoch_loss");
+  const char *steps = hfta_safetensors_metadata(file, "epoch_steps");
+  uint64_t bits = loss ? strtoull(loss, NULL, 16) : 0;
+  hfta_epoch_losses losses = {0.0, steps ? strtoll(steps, NULL, 10) : -1};
+  memcpy(&losses.sum, &bits, sizeof(losses.sum));
+  return losses;
 }
 
 static void begin_copy(load *self, int64_t copy) {
@@ -185,7 +205,7 @@ static hfta_status give_tensors(void *argument) {
       status = give_next(self);
   }
   if (status == HFTA_OK && load->epoch_losses)
-    load->epoch_losses[self->copy] = epoch_loss(self->file);
+    load->epoch_losses[self->copy] = get_epoch_losses(self->file);
   return status;
 }
 
@@ -302,7 +322,8 @@ static hfta_status share_numbers(load *self) {
   if (status == HFTA_OK && self->epoch_losses)
     status = hfta_share_bytes(
         self->parts.ranks, "losses of the epoch", self->epoch_losses,
-        sizeof(double) * (uint64_t)instance->program->copies, &instance->error);
+        sizeof(*self->epoch_losses) * (uint64_t)instance->program->copies,
+        &instance->error);
   return status;
 }
 
@@ -331,7 +352,7 @@ static hfta_status load_all(load *self, const char *folder) {
 }
 
 hfta_status hfta_checkpoint_load(hfta_instance *instance, const char *folder,
-                                 double *epoch_losses) {
+                                 hfta_epoch_losses *epoch_losses) {
   load self = {.instance = instance, .epoch_losses = epoch_losses};
   hfta_status status =
       hfta_checkpoint_parts_create(&self.parts, instance, &instance->error);

@@ -22,7 +22,7 @@ typedef struct save {
   hfta_instance *instance;
   hfta_checkpoint_parts parts;
   hfta_tensor_view *views;
-  const double *epoch_losses;
+  const hfta_epoch_losses *epoch_losses;
   hfta_error *error;
 } save;
 
@@ -124,25 +124,31 @@ static uint64_t real_bits(double value) {
 
 static hfta_status begin_file(save *self, const char *folder, int64_t copy,
                               hfta_safetensors_writer **out) {
-  char step[32], loss[32];
+  const hfta_epoch_losses none = {0.0, 0};
+  const hfta_epoch_losses *losses =
+      self->epoch_losses ? &self->epoch_losses[copy] : &none;
+  char step[32], loss[32], loss_steps[32];
   snprintf(step, sizeof(step), "%" PRId64, self->instance->steps);
-  snprintf(loss, sizeof(loss), "%016" PRIx64,
-           real_bits(self->epoch_losses ? self->epoch_losses[copy] : 0.0));
+  snprintf(loss, sizeof(loss), "%016" PRIx64, real_bits(losses->sum));
+  snprintf(loss_steps, sizeof(loss_steps), "%" PRId64, losses->steps);
   const hfta_metadata metadata[] = {
       {"format", HFTA_CHECKPOINT_FORMAT},
       {"version", HFTA_CHECKPOINT_VERSION},
       {HFTA_SAFETENSORS_CHECKSUM, NULL},
       {"identity", hfta_program_model(self->instance->program, copy)->identity},
       {"step", step},
-      {"epoch_loss", loss}};
+      {"epoch_loss", loss},
+      {"epoch_steps", loss_steps}};
+  size_t count = sizeof(metadata) / sizeof(*metadata);
+  if (losses->steps < 0)
+    --count;
   describe_tensors(self);
   hfta_path path;
   hfta_status status = hfta_path_format(
       &path, self->error, "%s/copy-%04" PRId64 ".safetensors", folder, copy);
   return status == HFTA_OK
-             ? hfta_safetensors_begin(
-                   path.text, self->views, self->parts.count, metadata,
-                   sizeof(metadata) / sizeof(*metadata), out, self->error)
+             ? hfta_safetensors_begin(path.text, self->views, self->parts.count,
+                                      metadata, count, out, self->error)
              : status;
 }
 
@@ -280,8 +286,8 @@ static hfta_status cannot_save(hfta_instance *instance, const char *folder,
 /// Saves as hfta_checkpoint_save does, unless `status`, with its `reason`, is a
 /// failure.
 static hfta_status save_after(hfta_instance *instance, const char *folder,
-                              const double *epoch_losses, hfta_status status,
-                              hfta_error *reason) {
+                              const hfta_epoch_losses *epoch_losses,
+                              hfta_status status, hfta_error *reason) {
   hfta_error own;
   save self = {
       .instance = instance, .epoch_losses = epoch_losses, .error = reason};
@@ -302,13 +308,13 @@ static hfta_status save_after(hfta_instance *instance, const char *folder,
 }
 
 hfta_status hfta_checkpoint_write(hfta_instance *instance, const char *folder,
-                                  const double *epoch_losses) {
+                                  const hfta_epoch_losses *epoch_losses) {
   hfta_error reason;
   return save_after(instance, folder, epoch_losses, HFTA_OK, &reason);
 }
 
 hfta_status hfta_checkpoint_save(hfta_instance *instance, const char *folder,
-                                 const double *epoch_losses) {
+                                 const hfta_epoch_losses *epoch_losses) {
   hfta_error reason;
   hfta_folder_lock lock = {.descriptor = -1};
   hfta_status status = HFTA_OK;

@@ -67,8 +67,7 @@ bool hfta_log_lacks_epoch(const hfta_log *log) {
   if (span->steps_done % span->steps_per_epoch != 0 &&
       span->steps_done != span->total_steps)
     return false;
-  return log->scan.last_epoch <
-         (span->steps_done - 1) / span->steps_per_epoch + 1;
+  return log->scan.last_epoch_end < span->steps_done;
 }
 
 bool hfta_log_is_abandoned(const hfta_log *log) { return log->abandoned; }

@@ -19,6 +19,8 @@ typedef struct line_facts {
   int64_t step;
   int64_t epoch;
   int64_t steps_done;
+  int64_t steps_per_epoch;
+  int64_t total_steps;
   bool names_job; ///< the line has the wanted job; always true if none is
                   ///< wanted
 } line_facts;
@@ -36,7 +38,9 @@ static bool read_member(hfta_json_reader *json, const char *job,
     int64_t *value;
   } integers[] = {{"step", &facts->step},
                   {"epoch", &facts->epoch},
-                  {"steps_done", &facts->steps_done}};
+                  {"steps_done", &facts->steps_done},
+                  {"steps_per_epoch", &facts->steps_per_epoch},
+                  {"total_steps", &facts->total_steps}};
   bool is_event = strcmp(json->string, "event") == 0;
   bool is_job = job && strcmp(json->string, "job") == 0;
   bool is_identity = strcmp(json->string, "identity") == 0;
@@ -61,8 +65,12 @@ static bool read_member(hfta_json_reader *json, const char *job,
 /// Reads a line's facts. They stay unknown for a line that isn't ours. Lists
 /// aren't read: they are long, and come last in a line.
 static line_facts read_line(const char *line, size_t length, const char *job) {
-  line_facts facts = {
-      .step = -1, .epoch = -1, .steps_done = -1, .names_job = !job};
+  line_facts facts = {.step = -1,
+                      .epoch = -1,
+                      .steps_done = -1,
+                      .steps_per_epoch = -1,
+                      .total_steps = -1,
+                      .names_job = !job};
   hfta_json_reader json;
   hfta_json_read(&json, line, length);
   bool is_ours = hfta_json_next(&json) == HFTA_JSON_BEGIN_OBJECT;
@@ -76,20 +84,54 @@ static line_facts read_line(const char *line, size_t length, const char *job) {
   return facts;
 }
 
-/// Whether a line is about a step that the training will do again. The last
-/// epoch of a training may end early.
-static bool is_beyond(const line_facts *facts, const hfta_log_span *span) {
+/// The length of a training and of its epochs.
+typedef struct run_length {
+  int64_t steps_per_epoch;
+  int64_t total_steps;
+} run_length;
+
+/// Returns the step at which an epoch of a run ends. The last epoch of a run
+/// may end early.
+static int64_t end_of_epoch(int64_t epoch, const run_length *run) {
+  if (epoch <= 0)
+    return 0;
+  return epoch <= run->total_steps / run->steps_per_epoch
+             ? epoch * run->steps_per_epoch
+             : run->total_steps;
+}
+
+/// Takes the length of the run that a start event begins. Without a known
+/// length the epochs are taken to be as long as now.
+static void take_run(const line_facts *facts, const run_length *now,
+                     run_length *run) {
+  *run = (run_length){facts->steps_per_epoch, facts->total_steps};
+  if (run->steps_per_epoch <= 0 || run->total_steps <= 0)
+    *run = *now;
+}
+
+/// Whether the training will write an epoch's event again: it does the epoch's
+/// last step again, or goes on with an epoch that ended early because the run
+/// was shorter.
+static bool repeats_epoch(int64_t epoch, int64_t steps_done,
+                          const run_length *run, const run_length *now) {
+  int64_t end = end_of_epoch(epoch, run);
+  if (end != steps_done)
+    return end > steps_done;
+  return run->steps_per_epoch == now->steps_per_epoch &&
+         end_of_epoch(epoch, now) > steps_done;
+}
+
+/// Whether a line is about a step that the training will do again. `run` is the
+/// run that has written the line.
+static bool is_beyond(const line_facts *facts, int64_t steps_done,
+                      const run_length *run, const run_length *now) {
   if (strcmp(facts->event, "step") == 0 ||
       strcmp(facts->event, "curvature") == 0)
-    return facts->step > span->steps_done;
+    return facts->step > steps_done;
   if (strcmp(facts->event, "start") == 0)
-    return facts->steps_done > span->steps_done;
-  if (strcmp(facts->event, "epoch") != 0 || facts->epoch <= 0)
-    return false;
-  int64_t end = span->total_steps;
-  if (facts->epoch <= end / span->steps_per_epoch)
-    end = facts->epoch * span->steps_per_epoch;
-  return end > span->steps_done;
+    return facts->steps_done > steps_done;
+  return strcmp(facts->event, "epoch") == 0 &&
+         repeats_epoch(facts->epoch, steps_done, run, now);
 }
 
 static bool is_identity_of(const hfta_program *program, const char *identity) {
@@ -103,6 +145,8 @@ hfta_status hfta_log_scan_file(const hfta_program *program, const char *path,
                                const hfta_log_span *span, FILE *file,
                                hfta_log_scan *out, hfta_error *error) {
   *out = (hfta_log_scan){0};
+  const run_length now = {span->steps_per_epoch, span->total_steps};
+  run_length run = now;
   bool cut = false;
   char *line = NULL;
   size_t capacity = 0;
@@ -124,13 +168,15 @@ hfta_status hfta_log_scan_file(const hfta_program *program, const char *path,
                          path, facts.identity);
       break;
     }
-    cut = cut || is_beyond(&facts, span);
+    if (strcmp(facts.event, "start") == 0)
+      take_run(&facts, &now, &run);
+    cut = cut || is_beyond(&facts, span->steps_done, &run, &now);
     if (cut && !span->job)
       break; // the rest of the log is removed
     if (cut)
       continue;
     if (strcmp(facts.event, "epoch") == 0)
-      out->last_epoch = facts.epoch;
+      out->last_epoch_end = end_of_epoch(facts.epoch, &run);
     out->has_lines = true;
     out->kept_bytes += length;
   }

@@ -9,11 +9,11 @@
 
 /// The part of a log that stays when a training continues from `steps_done`.
 typedef struct hfta_log_scan {
-  int64_t kept_bytes;  ///< whole lines before the first one that is removed
-  int64_t moved_bytes; ///< other jobs' lines after it
-  int64_t end;         ///< end of the last whole line
-  int64_t last_epoch;  ///< epoch of the last epoch event that stays; 0: none
-  bool has_lines;      ///< some lines that stay are ours
+  int64_t kept_bytes;     ///< whole lines before the first one that is removed
+  int64_t moved_bytes;    ///< other jobs' lines after it
+  int64_t end;            ///< end of the last whole line
+  int64_t last_epoch_end; ///< the last step of the last epoch event's epoch
+  bool has_lines;         ///< some lines that stay are ours
 } hfta_log_scan;
 
 /// Scans the log from the current position of `file`. Lines that aren't ours

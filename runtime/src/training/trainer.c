@@ -69,7 +69,7 @@ static hfta_status save_checkpoint(hfta_trainer *self, int64_t step) {
       !(leads || hfta_checkpoint_is_spread(self->instance)))
     return HFTA_OK;
   hfta_status status = hfta_checkpoint_write(
-      self->instance, options->checkpoint, self->loss_sums);
+      self->instance, options->checkpoint, self->epoch_losses);
   self->can_save = status == HFTA_OK;
   if (status != HFTA_OK)
     return status;
@@ -114,11 +114,13 @@ static hfta_status write_trace(hfta_trainer *self, bool is_last) {
   return status;
 }
 
-static void find_train_losses(hfta_trainer *self, int64_t step) {
-  int64_t count = step > 0 ? (step - 1) % self->steps_per_epoch + 1 : 0;
-  for (int64_t copy = 0; copy < self->program->copies; ++copy)
+/// Finds the mean of each copy's losses since the last epoch ended.
+static void find_train_losses(hfta_trainer *self) {
+  for (int64_t copy = 0; copy < self->program->copies; ++copy) {
+    const hfta_epoch_losses *losses = &self->epoch_losses[copy];
     self->result->train_losses[copy] =
-        count ? self->loss_sums[copy] / (double)count : NAN;
+        losses->steps > 0 ? losses->sum / (double)losses->steps : NAN;
+  }
 }
 
 static hfta_status evaluate(hfta_trainer *self, bool *stopped) {
@@ -152,7 +154,7 @@ static hfta_status finish_epoch(hfta_trainer *self, int64_t step, int64_t epoch,
   double seconds = hfta_now() - self->epoch_begin;
   bool stopped = false;
   hfta_status status = HFTA_OK;
-  find_train_losses(self, step);
+  find_train_losses(self);
   if (self->evaluates) {
     // The plan has memory for one feed's buffers; the next step restarts
     // training's.
@@ -179,10 +181,15 @@ void hfta_trainer_add_losses(hfta_trainer *self, int64_t step,
                              const double *losses) {
   bool begins_epoch = (step - 1) % self->steps_per_epoch == 0;
   const bool *live = hfta_instance_live(self->instance);
-  for (int64_t copy = 0; copy < self->program->copies; ++copy)
-    if (live[copy])
-      self->loss_sums[copy] =
-          (begins_epoch ? 0.0 : self->loss_sums[copy]) + losses[copy];
+  for (int64_t copy = 0; copy < self->program->copies; ++copy) {
+    hfta_epoch_losses *own = &self->epoch_losses[copy];
+    if (begins_epoch)
+      *own = (hfta_epoch_losses){0.0, 0};
+    if (!live[copy])
+      continue;
+    own->sum += losses[copy];
+    ++own->steps;
+  }
 }
 
 hfta_status hfta_trainer_finish_step(hfta_trainer *self, int64_t step,
@@ -320,7 +327,7 @@ static hfta_status run_steps(hfta_trainer *self) {
   if (status != HFTA_OK)
     save_what_is_done(self);
   self->result->steps = hfta_instance_steps(self->instance);
-  find_train_losses(self, self->result->steps);
+  find_train_losses(self);
   return status;
 }
 
@@ -378,7 +385,7 @@ hfta_status hfta_train(hfta_instance *instance,
   hfta_dataset_close(&self.train);
   hfta_dataset_close(&self.test);
   free(self.losses);
-  free(self.loss_sums);
+  free(self.epoch_losses);
   free(self.rates);
   free(self.dampings);
   free(self.reports);

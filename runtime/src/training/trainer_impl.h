@@ -48,7 +48,7 @@ typedef struct hfta_trainer {
                       ///< that all ranks save; code HFTA_OK: none
   double *losses;     ///< for each step of a window, if the program takes
                       ///< windows
-  double *loss_sums;  ///< since the epoch began
+  hfta_epoch_losses *epoch_losses; ///< one per copy
   double *rates;
   double *dampings;            ///< a preconditioner's dampings; NULL: none
   hfta_update_report *reports; ///< reports of the last update

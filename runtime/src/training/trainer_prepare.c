@@ -50,10 +50,10 @@ static hfta_status allocate_results(hfta_trainer *self) {
       self->options->parts || hfta_instance_takes_windows(self->instance);
   size_t steps = takes_windows ? HFTA_MOST_WINDOW_STEPS : 1;
   self->losses = calloc(steps * copies, sizeof(double));
-  self->loss_sums = calloc(copies, sizeof(double));
+  self->epoch_losses = calloc(copies, sizeof(*self->epoch_losses));
   self->rates = calloc(copies, sizeof(double));
   self->result->train_losses = calloc(copies, sizeof(double));
-  bool complete = self->losses && self->loss_sums && self->rates &&
+  bool complete = self->losses && self->epoch_losses && self->rates &&
                   self->result->train_losses;
   complete &= hfta_trainer_follow_reports(self);
   if (!complete)
@@ -167,6 +167,16 @@ static hfta_status prepare_checkpoints(hfta_trainer *self) {
   return HFTA_OK;
 }
 
+/// Takes the started epoch's steps as the numbers of losses that a checkpoint
+/// of an older program lacks.
+static void count_epoch_losses(hfta_trainer *self) {
+  int64_t step = self->first_step;
+  for (int64_t copy = 0; copy < self->program->copies; ++copy)
+    if (self->epoch_losses[copy].steps < 0)
+      self->epoch_losses[copy].steps =
+          step > 0 ? (step - 1) % self->steps_per_epoch + 1 : 0;
+}
+
 /// Loads the checkpoint that the first rank finds on all ranks, whether they
 /// can access its folder or not.
 static hfta_status load_beginning(hfta_trainer *self) {
@@ -175,8 +185,10 @@ static hfta_status load_beginning(hfta_trainer *self) {
       sizeof(self->saved_step), self->error);
   if (status == HFTA_OK && self->saved_step >= 0)
     status = hfta_checkpoint_load(self->instance, self->options->checkpoint,
-                                  self->loss_sums);
+                                  self->epoch_losses);
   self->first_step = hfta_instance_steps(self->instance);
+  if (status == HFTA_OK)
+    count_epoch_losses(self);
   return status;
 }
 
