@@ -2,6 +2,8 @@
 
 #include "hfta/status.h"
 
+#include "system/utf8.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -14,12 +16,27 @@ static void mark_cut(char *message, size_t size) {
   memcpy(message + end, "...", sizeof("..."));
 }
 
-/// Replaces control characters: names in messages may come from hostile files,
-/// and must not send escape sequences to a terminal.
-static void replace_control_characters(char *message) {
-  for (unsigned char *c = (unsigned char *)message; *c; ++c)
-    if ((*c < 0x20 && *c != '\n' && *c != '\t') || *c == 0x7F)
-      *c = '?';
+/// Whether a sequence of UTF-8 is a control character, other than the end of a
+/// line and a tab.
+static bool is_control(const unsigned char *c, size_t length) {
+  if (length == 2) // U+0080 to U+009F
+    return c[0] == 0xC2 && c[1] < 0xA0;
+  return length == 1 &&
+         ((c[0] < 0x20 && c[0] != '\n' && c[0] != '\t') || c[0] == 0x7F);
+}
+
+/// Replaces control characters and bytes that are no characters: texts in
+/// messages may come from hostile or binary files, and must not send escape
+/// sequences to a terminal.
+static void replace_unprintable(char *message) {
+  size_t size = strlen(message);
+  for (size_t at = 0; at < size;) {
+    size_t length = hfta_utf8_sequence(message + at, size - at);
+    size_t step = length > 0 ? length : 1;
+    if (length == 0 || is_control((unsigned char *)message + at, length))
+      memset(message + at, '?', step);
+    at += step;
+  }
 }
 
 hfta_status hfta_fail_v(hfta_error *error, hfta_status code, const char *format,
@@ -32,7 +49,7 @@ hfta_status hfta_fail_v(hfta_error *error, hfta_status code, const char *format,
     snprintf(message, sizeof(message), "%s", hfta_status_text(code));
   else if ((size_t)length >= sizeof(message))
     mark_cut(message, sizeof(message));
-  replace_control_characters(message);
+  replace_unprintable(message);
   memcpy(error->message, message, sizeof(message));
   error->code = code;
   return code;

@@ -6,6 +6,8 @@
 #ifndef HFTA_SRC_TEXT_TEXT_H
 #define HFTA_SRC_TEXT_TEXT_H
 
+#include "system/utf8.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,16 +38,5 @@ bool hfta_parse_i64(const char *text, size_t length, int64_t *out);
 /// infinity.
 uint16_t hfta_f16_from_f64(double value);
 uint16_t hfta_bf16_from_f64(double value);
-
-/// Returns the length of the valid UTF-8 sequence at `text` within `size`
-/// bytes; 0 if there is none.
-size_t hfta_utf8_sequence(const char *text, size_t size);
-
-/// True if all of a text is valid UTF-8.
-bool hfta_utf8_valid(const char *text, size_t size);
-
-/// Writes a code point below 0x110000 as UTF-8; returns the number of bytes, 1
-/// to 4.
-size_t hfta_utf8_encode(uint32_t code_point, char out[4]);
 
 #endif // HFTA_SRC_TEXT_TEXT_H
