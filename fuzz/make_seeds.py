@@ -187,13 +187,17 @@ def npy_file(descr, shape, data, version=1, fortran=False):
 
 def npy_seeds():
     types = ["|b1", "|u1", "|i1", "<u2", "<i2", "<i4", "<i8", "<f2", "<V2", "<f4",
-             "<f8"]
+             "<f8", "<u4", "<u8"]
     for descr in types:
         size = int(descr[-1])
         yield descr[1:], npy_file(descr, (2, 3), bytes(6 * size))
     for version in (2, 3):
         yield f"version-{version}", npy_file("<f4", (2,), bytes(8), version)
     yield "fortran", npy_file("<f4", (4, 1), bytes(16), fortran=True)
+    yield "transposed", npy_file("<f4", (2, 3, 2), bytes(48), fortran=True)
+    yield "big-endian", npy_file(">f4", (2, 3), bytes(24))
+    yield "everything", npy_file(">u4", (3, 2), bytes(24), fortran=True)
+    yield "large", npy_file("<u8", (1,), b"\xff" * 8)
     yield "scalar", npy_file("<f8", (), bytes(8))
     yield "empty", npy_file("<f4", (0, 5), b"")
 

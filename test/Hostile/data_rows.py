@@ -96,7 +96,11 @@ def make_npy_rows():
     if os.geteuid():
         yield row("a file that can't be read", "b.npy", lock(npy()), "'b.npy'",
                   "Permission denied")
-    yield row("another format", "b.npy", IDX, "'b.npy'", "no npy file")
+    yield row("another format", "b.npy", idx(), "'b.npy'", "no npy file")
+    yield row("an npy file that is packed", "b.npy", pack(npy()), "'b.npy'",
+              "packed by gzip", code=3)
+    yield row("an archive of npy files", "b.npy", b"PK\3\4" + npy(), "'b.npy'",
+              "packed by zip", code=3)
     yield row("a version of the future", "b.npy",
               npy().replace(b"NUMPY\1", b"NUMPY\x09"), "'b.npy'",
               "version 9.0", code=3)
@@ -129,10 +133,25 @@ def make_npy_rows():
     yield row("an element type that doesn't exist", "b.npy", npy(descr="<f3"),
               "'b.npy'", "'<f3'", code=3)
     yield row("texts", "b.npy", npy(descr="<U4"), "'b.npy'", "'<U4'", code=3)
-    yield row("big-endian elements", "b.npy", npy(descr=">f4"), "'b.npy'",
-              ">f4", code=3)
-    yield row("Fortran's order", "b.npy", npy(order="True"), "'b.npy'",
-              "Fortran", code=3)
+    yield row("complex numbers", "b.npy", npy(descr="<c8", body=bytes(1024)),
+              "'b.npy'", "'<c8'", code=3)
+    yield row("numbers of 128 bits", "b.npy", npy(descr="<f16"), "'b.npy'",
+              "'<f16'", code=3)
+    yield row("big-endian bf16", "b.npy", npy(descr=">V2"), "'b.npy'", "'>V2'",
+              code=3)
+    yield row("Fortran's order, cut off", "b.npy", npy(order="True")[:-1],
+              "'b.npy'", "needs 512 bytes", "got 511")
+    yield row("Fortran's order of another shape", "b.npy",
+              npy(order="True", shape="(2, 64)"), "'b.npy'",
+              "expected samples of shape 2, got 64")
+    yield row("unsigned numbers of 32 bits for floats", "b.npy",
+              npy(descr="<u4"), "'b.npy'", "expected elements of type f32, got i64")
+    yield row("unsigned numbers of 64 bits, cut off", "b.npy",
+              npy(descr=">u8", body=bytes(1023)), "'b.npy'",
+              "64x2 of u64 needs 1024 bytes", "got 1023")
+    yield row("unsigned numbers of 32 bits that take more than 2^63 bytes",
+              "b.npy", npy(descr="<u4", shape=f"({1 << 59}, 2)"), "'b.npy'",
+              "2^63")
     yield row("another size of samples", "b.npy",
               npy(shape="(64, 3)", body=bytes(768)), "'b.npy'",
               "expected samples of shape 2, got 3")
@@ -185,6 +204,8 @@ def make_idx_rows():
     yield row("gzip without its checksum", "a.gz", IDX[:-8], "'a.gz'")
     yield row("gzip with something behind it", "a.gz", IDX + b"garbage",
               "'a.gz'")
+    yield row("gzip with zeros and something behind it", "a.gz",
+              IDX + bytes(512) + b"x", "'a.gz'", "after the end")
     yield row("gzip of an unknown method", "a.gz", IDX[:2] + b"\7" + IDX[3:],
               "'a.gz'")
     yield row("gzip with bits flipped in its data", "a.gz",

@@ -89,6 +89,11 @@ TEST_F(DataTest, IdxGzip) {
   write("a.idx", gzip(idx(0x08, {3, 2, 3}, "abcdef")) + gzip("") +
                      gzip(pixels.substr(6)));
   EXPECT_EQ(samples(request), pixels);
+  // Tapes and some tools fill up a file with zeros.
+  for (size_t padding : {1, 511, 100000}) {
+    write("a.idx", packed + std::string(padding, '\0'));
+    EXPECT_EQ(samples(request), pixels);
+  }
 }
 
 TEST_F(DataTest, IdxWithoutSamples) {
@@ -138,6 +143,12 @@ TEST_F(DataTest, IdxGzipErrors) {
   EXPECT_EQ(refused(request),
             "1: 'FILE' is truncated: its gzip data ends too early");
   write("a.idx", packed + "junk");
+  EXPECT_EQ(refused(request),
+            "1: 'FILE' has bytes after the end of its gzip data");
+  write("a.idx", packed + std::string(100, '\0') + "x");
+  EXPECT_EQ(refused(request),
+            "1: 'FILE' has bytes after the end of its gzip data");
+  write("a.idx", packed + '\0' + packed);
   EXPECT_EQ(refused(request),
             "1: 'FILE' has bytes after the end of its gzip data");
   std::string wrong = packed;
@@ -195,6 +206,34 @@ TEST_F(DataTest, Npy) {
   EXPECT_EQ(refused({file, HFTA_DATA_NPY, HFTA_U8, {}}),
             "1: 'FILE' holds a scalar; expected a first axis that counts "
             "samples");
+}
+
+TEST_F(DataTest, NpyThatIsConverted) {
+  Request request = {
+      write("a.npy",
+            npy("{'descr': '>f4', 'fortran_order': True, 'shape': (2, 3), }",
+                std::string("\x3F\x80\0\0\x40\x80\0\0\x40\0\0\0"
+                            "\x40\xA0\0\0\x40\x40\0\0\x40\xC0\0\0",
+                            24))),
+      HFTA_DATA_NPY,
+      HFTA_F32,
+      {3}};
+  hfta_error error;
+  DataPointer data = open(request, error);
+  ASSERT_TRUE(data) << error.message;
+  EXPECT_EQ(gatherAll(data.get()), bytesOf<float>({1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(hfta_data_resident_bytes(data.get()), 24u);
+  write("a.npy", npy("{'descr': '<u4', 'fortran_order': False, 'shape': (2,)}",
+                     bytesOf<uint32_t>({3, 4})));
+  EXPECT_EQ(samples({request.path, HFTA_DATA_NPY, HFTA_I64, {}}),
+            bytesOf<int64_t>({3, 4}));
+  EXPECT_EQ(refused({request.path, HFTA_DATA_NPY, HFTA_I32, {}}),
+            "1: 'FILE': expected elements of type i32, got i64");
+  write("a.npy", npy("{'descr': '<u8', 'fortran_order': False, 'shape': (1,)}",
+                     bytesOf<uint64_t>({UINT64_MAX})));
+  EXPECT_EQ(refused({request.path, HFTA_DATA_NPY, HFTA_I64, {}}),
+            "1: 'FILE' holds the u64 number 18446744073709551615; numbers "
+            "above 9223372036854775807 can't be read as i64");
 }
 
 TEST_F(DataTest, Raw) {

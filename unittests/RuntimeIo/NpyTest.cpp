@@ -26,6 +26,29 @@ protected:
                                    : message.replace(at, file.size(), "FILE");
   }
 
+  /// Returns the type and the bytes of an array that is read, or the error.
+  std::string read(const std::string &descr, const std::vector<int64_t> &shape,
+                   const std::string &stored, bool isFortran = false) const {
+    std::string axes;
+    for (int64_t size : shape)
+      axes += std::to_string(size) + ", ";
+    std::string bytes =
+        npy("{'descr': '" + descr + "', 'fortran_order': " +
+                (isFortran ? "True" : "False") + ", 'shape': (" + axes + ")}",
+            stored);
+    std::string message = open(bytes);
+    if (message != "0")
+      return message;
+    hfta_npy npy;
+    EXPECT_EQ(hfta_npy_open(write("a.npy", bytes).c_str(), &npy, nullptr),
+              HFTA_OK);
+    std::string text = hfta_element_name(npy.header.type);
+    text += ' ';
+    text.append(static_cast<const char *>(npy.data), npy.header.data_bytes);
+    hfta_npy_close(&npy);
+    return text;
+  }
+
   void roundTrip(hfta_element_type type, const std::vector<int64_t> &shape,
                  const std::string &bytes, const std::string &dictionary) {
     hfta_tensor_view view = {};
@@ -90,18 +113,82 @@ TEST_F(NpyTest, OtherSpellings) {
   EXPECT_EQ(open(second), "0");
 }
 
+TEST_F(NpyTest, FortranOrder) {
+  EXPECT_EQ(read("|u1", {2, 3}, "adbecf", true), "u8 abcdef");
+  EXPECT_EQ(read("|u1", {2, 1, 3}, "adbecf", true), "u8 abcdef");
+  EXPECT_EQ(read("|u1", {2, 2, 2}, "aecgbfdh", true), "u8 abcdefgh");
+  EXPECT_EQ(read("<i2", {2, 2}, "aAcCbBdD", true), "i16 aAbBcCdD");
+  EXPECT_EQ(read("|u1", {0, 3, 2}, "", true), "u8 ");
+  EXPECT_EQ(read("|u1", {1, 3}, "abc", true), "u8 abc");
+}
+
+// Arrays whose axes are longer and shorter than what is transposed at a time.
+TEST_F(NpyTest, FortranOrderOfAnyRank) {
+  for (const std::vector<int64_t> &shape : {std::vector<int64_t>{70, 33},
+                                            {1, 40, 50},
+                                            {33, 2, 3, 65},
+                                            {2, 3, 2, 2, 3},
+                                            {100, 2},
+                                            {2, 100},
+                                            {3, 1, 5, 1}}) {
+    size_t rank = shape.size(), count = 1;
+    for (int64_t size : shape)
+      count *= size;
+    std::string stored(count * 4, 0), expected(count * 4, 0);
+    for (uint32_t i = 0; i < count; ++i) {
+      // The element's place in the file, where the first axis is the fastest.
+      size_t rest = i, place = 0, stride = 1;
+      std::vector<size_t> index(rank);
+      for (size_t axis = rank; axis-- > 0; rest /= shape[axis])
+        index[axis] = rest % shape[axis];
+      for (size_t axis = 0; axis < rank; stride *= shape[axis++])
+        place += index[axis] * stride;
+      std::memcpy(&stored[4 * place], &i, 4);
+      std::memcpy(&expected[4 * i], &i, 4);
+    }
+    EXPECT_EQ(read("<i4", shape, stored, true), "i32 " + expected);
+  }
+}
+
+TEST_F(NpyTest, BigEndian) {
+  EXPECT_EQ(read(">i2", {2}, "AaBb"), "i16 aAbB");
+  EXPECT_EQ(read(">f2", {1}, "Aa"), "f16 aA");
+  EXPECT_EQ(read(">f4", {2}, "abcdABCD"), "f32 dcbaDCBA");
+  EXPECT_EQ(read(">f8", {1}, "abcdefgh"), "f64 hgfedcba");
+  EXPECT_EQ(read(">u2", {2, 2}, "AaCcBbDd", true), "u16 aAbBcCdD");
+  EXPECT_EQ(read(">u1", {2}, "ab"), "u8 ab");
+}
+
+TEST_F(NpyTest, UnsignedIntegers) {
+  EXPECT_EQ(read("<u4", {2}, bytesOf<uint32_t>({7, 0xFFFFFFFF})),
+            "i64 " + bytesOf<int64_t>({7, 0xFFFFFFFF}));
+  EXPECT_EQ(read(">u4", {1}, std::string("\x80\0\0\1", 4)),
+            "i64 " + bytesOf<int64_t>({0x80000001}));
+  EXPECT_EQ(read("<u4", {2, 2}, bytesOf<uint32_t>({1, 3, 2, 4}), true),
+            "i64 " + bytesOf<int64_t>({1, 2, 3, 4}));
+  EXPECT_EQ(read("<u8", {2}, bytesOf<uint64_t>({0, INT64_MAX})),
+            "i64 " + bytesOf<int64_t>({0, INT64_MAX}));
+  EXPECT_EQ(read("<u8", {3}, bytesOf<uint64_t>({1, UINT64_MAX, 2})),
+            "1: 'FILE' holds the u64 number 18446744073709551615; numbers "
+            "above 9223372036854775807 can't be read as i64");
+  EXPECT_EQ(read(">u8", {1}, std::string("\x80\0\0\0\0\0\0\0", 8)),
+            "1: 'FILE' holds the u64 number 9223372036854775808; numbers above "
+            "9223372036854775807 can't be read as i64");
+}
+
 TEST_F(NpyTest, Errors) {
   EXPECT_EQ(open(""), "1: 'FILE' is no npy file: it doesn't begin with "
                       "\"\\x93NUMPY\"");
   EXPECT_EQ(open("PK\x03\x04 zipped arrays"),
-            "1: 'FILE' is no npy file: it doesn't begin with \"\\x93NUMPY\"");
+            "3: 'FILE' is packed by zip, which is not supported for npy files: "
+            "unpack it");
   std::string file = npy("", "");
   file[6] = 4;
   EXPECT_EQ(open(file), "3: 'FILE': npy version 4.0 is not supported, only "
                         "1.0, 2.0 and 3.0");
-  EXPECT_EQ(open(npy("{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}",
-                     "abcd")),
-            "3: 'FILE': big-endian elements ('>f4') are not supported");
+  EXPECT_EQ(open(npy("{'descr': '>V2', 'fortran_order': False, 'shape': (1,)}",
+                     "ab")),
+            "3: 'FILE': element type '>V2' is not supported");
   EXPECT_EQ(open(npy("{'descr': '<c8', 'fortran_order': False, 'shape': (1,)}",
                      "abcdefgh")),
             "3: 'FILE': element type '<c8' is not supported");
@@ -112,11 +199,11 @@ TEST_F(NpyTest, Errors) {
                      "'shape': (1,)}",
                      "abcd")),
             "3: 'FILE': arrays of records are not supported");
-  EXPECT_EQ(open(npy("{'descr': '|u1', 'fortran_order': True, 'shape': "
-                     "(2, 2)}",
+  EXPECT_EQ(open(npy("{'descr': '<u4', 'fortran_order': True, 'shape': (2, "
+                     "2)}",
                      "abcd")),
-            "3: 'FILE' is in Fortran order, which is not supported; save it "
-            "with numpy.ascontiguousarray");
+            "1: 'FILE' is truncated: shape 2x2 of u32 needs 16 bytes after the "
+            "header, got 4");
   EXPECT_EQ(open(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, "
                      "3)}",
                      "abc")),
@@ -204,7 +291,7 @@ TEST_F(NpyTest, HostileFiles) {
     hfta_npy_header header;
     if (hfta_npy_parse(copy.data(), copy.size(), "x", &header, nullptr) ==
         HFTA_OK) {
-      EXPECT_EQ(header.data_offset + header.data_bytes, copy.size());
+      EXPECT_EQ(header.data_offset + header.stored_bytes, copy.size());
     }
   });
 }

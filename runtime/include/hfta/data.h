@@ -19,9 +19,10 @@
 //         header; the file's size must be a multiple of a sample's.
 //
 // Memory: npy, raw and plain idx files are mapped read-only and cost no
-// anonymous memory; gzip and csv are unpacked once, when opened, into memory of
-// exactly hfta_data_resident_bytes. A size found in a header is checked against
-// overflow and against the file before anything is allocated.
+// anonymous memory; gzip, csv, and npy files that must be converted (npy.h) are
+// unpacked once, when opened, into memory of exactly hfta_data_resident_bytes.
+// A size found in a header is checked against overflow and against the file
+// before anything is allocated.
 //
 // Threads: open and close from one thread; between them everything else may be
 // called from any number of threads at once, without locks.

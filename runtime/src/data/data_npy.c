@@ -1,7 +1,7 @@
 //===- data_npy.c - Samples from a NumPy array ----------------------------===//
 
 #include "data/data_source.h"
-#include "hfta/npy.h"
+#include "formats/npy_convert.h"
 
 static hfta_status describe(const hfta_mapping *mapping, const char *path,
                             hfta_npy_header *header, hfta_data_info *info,
@@ -25,9 +25,16 @@ hfta_status hfta_data_open_npy(const hfta_data_request *request,
     status = hfta_data_check(request, &info, error);
   if (status != HFTA_OK)
     return status;
-  data->samples = data->mapping.bytes + header.data_offset;
+  const unsigned char *stored = data->mapping.bytes + header.data_offset;
   data->count = info.count;
-  return HFTA_OK;
+  data->samples = stored;
+  if (hfta_npy_is_plain(&header))
+    return HFTA_OK;
+  status = hfta_npy_unpack(&header, stored, request->path, &data->owned, error);
+  hfta_mapping_close(&data->mapping);
+  data->samples = data->owned;
+  data->owned_bytes = header.data_bytes;
+  return status;
 }
 
 hfta_status hfta_data_probe_npy(const char *path, hfta_data_info *out,

@@ -3,6 +3,7 @@
 #include "formats/gzip.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <zlib.h>
 
 struct hfta_gzip {
@@ -19,6 +20,25 @@ enum { PIECE_BYTES = 1 << 30 };
 bool hfta_gzip_detect(const void *bytes, uint64_t size) {
   const unsigned char *c = bytes;
   return size >= 2 && c[0] == 0x1F && c[1] == 0x8B;
+}
+
+const char *hfta_packed_by(const void *bytes, uint64_t size) {
+  static const struct {
+    const char *begin;
+    const char *name;
+  } formats[] = {{"\x1F\x8B", "gzip"},
+                 {"PK\x03\x04", "zip"},
+                 {"BZh91AY&SY", "bzip2"},
+                 {"\xFD"
+                  "7zXZ",
+                  "xz"},
+                 {"\x28\xB5\x2F\xFD", "Zstandard"}};
+  for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); ++i) {
+    size_t length = strlen(formats[i].begin);
+    if (size >= length && memcmp(bytes, formats[i].begin, length) == 0)
+      return formats[i].name;
+  }
+  return NULL;
 }
 
 hfta_status hfta_gzip_open(const void *bytes, uint64_t size, const char *path,
@@ -47,14 +67,22 @@ static void feed(hfta_gzip *gzip) {
   gzip->input -= piece;
 }
 
+/// Whether there are only zeros left.
+static bool is_padding(const unsigned char *bytes, uint64_t size) {
+  for (uint64_t i = 0; i < size; ++i)
+    if (bytes[i] != 0)
+      return false;
+  return true;
+}
+
 /// Called at the end of a member: begins another one, or finds the end of the
 /// file.
 static hfta_status next_member(hfta_gzip *gzip, hfta_error *error) {
   feed(gzip);
-  gzip->ended = gzip->stream.avail_in == 0;
+  uint64_t left = gzip->stream.avail_in + gzip->input;
+  gzip->ended = is_padding(gzip->stream.next_in, left);
   if (gzip->ended)
     return HFTA_OK;
-  uint64_t left = gzip->stream.avail_in + gzip->input;
   if (!hfta_gzip_detect(gzip->stream.next_in, left))
     return hfta_fail(error, HFTA_INVALID_INPUT,
                      "'%s' has bytes after the end of its gzip data",

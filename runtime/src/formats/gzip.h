@@ -23,12 +23,17 @@ typedef struct hfta_gzip hfta_gzip;
 /// True if a file begins as gzip does.
 bool hfta_gzip_detect(const void *bytes, uint64_t size);
 
+/// Returns the name of the format by which a file is packed: gzip, zip, bzip2,
+/// xz or Zstandard; NULL if it isn't packed.
+const char *hfta_packed_by(const void *bytes, uint64_t size);
+
 /// `bytes` and `path` (for messages) are borrowed until closed.
 hfta_status hfta_gzip_open(const void *bytes, uint64_t size, const char *path,
                            hfta_gzip **out, hfta_error *error);
 
 /// Unpacks the next bytes, `*got` of them; fewer than `size` only at the end of
-/// the stream. Faulty, truncated or trailing input is HFTA_INVALID_INPUT.
+/// the stream. Faulty, truncated or trailing input is HFTA_INVALID_INPUT,
+/// except for zeros at the end, with which tapes and some tools fill up a file.
 hfta_status hfta_gzip_read(hfta_gzip *gzip, void *destination, uint64_t size,
                            uint64_t *got, hfta_error *error);
 

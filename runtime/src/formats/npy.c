@@ -1,11 +1,13 @@
 //===- npy.c - NumPy's array files ----------------------------------------===//
 
-#include "hfta/npy.h"
+#include "formats/npy_convert.h"
 
+#include "formats/gzip.h"
 #include "system/file.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char magic[] = "\x93NUMPY";
@@ -93,24 +95,33 @@ static bool accept_string(cursor *c, char *out, size_t capacity) {
   return true;
 }
 
+/// Finds an element type by its name without the byte order.
+static bool find_type(const char *name, hfta_npy_header *out) {
+#define HFTA_MATCH(element_type, text)                                         \
+  if (strcmp(name, text) == 0) {                                               \
+    out->type = element_type;                                                  \
+    out->element_bytes = (uint32_t)hfta_element_bytes(element_type);           \
+    return true;                                                               \
+  }
+  NPY_TYPES(HFTA_MATCH)
+#undef HFTA_MATCH
+  if (strcmp(name, "u4") != 0 && strcmp(name, "u8") != 0)
+    return false;
+  out->type = HFTA_I64;
+  out->element_bytes = name[1] == '4' ? 4 : 8;
+  out->is_unsigned = true;
+  return true;
+}
+
 static hfta_status parse_type(cursor *c, hfta_npy_header *out) {
   char descr[32];
   if (!accept_string(c, descr, sizeof(descr)))
     return hfta_fail(c->error, HFTA_UNSUPPORTED,
                      "'%s': arrays of records are not supported", c->path);
-  bool single_byte = strlen(descr) == 3 && descr[2] == '1';
-  if (descr[0] == '>' && !single_byte)
-    return hfta_fail(c->error, HFTA_UNSUPPORTED,
-                     "'%s': big-endian elements ('%s') are not supported",
-                     c->path, descr);
-  if (descr[0] && strchr("<|=>", descr[0])) {
-#define HFTA_MATCH(element_type, text)                                         \
-  if (strcmp(descr + 1, text) == 0) {                                          \
-    out->type = element_type;                                                  \
-    return HFTA_OK;                                                            \
-  }
-    NPY_TYPES(HFTA_MATCH)
-#undef HFTA_MATCH
+  if (descr[0] && strchr("<|=>", descr[0]) && find_type(descr + 1, out)) {
+    out->is_big_endian = descr[0] == '>' && out->element_bytes > 1;
+    if (!out->is_big_endian || out->type != HFTA_BF16)
+      return HFTA_OK;
   }
   return hfta_fail(c->error, HFTA_UNSUPPORTED,
                    "'%s': element type '%s' is not supported", c->path, descr);
@@ -157,8 +168,8 @@ static hfta_status parse_shape(cursor *c, hfta_npy_header *out) {
 
 enum { HAS_TYPE = 1, HAS_ORDER = 2, HAS_SHAPE = 4, HAS_ALL = 7 };
 
-static hfta_status parse_entry(cursor *c, hfta_npy_header *out, unsigned *seen,
-                               bool *fortran_order) {
+static hfta_status parse_entry(cursor *c, hfta_npy_header *out,
+                               unsigned *seen) {
   char key[16];
   if (!accept_string(c, key, sizeof(key)))
     return bad_header(c, "'descr', 'fortran_order' or 'shape'");
@@ -175,19 +186,18 @@ static hfta_status parse_entry(cursor *c, hfta_npy_header *out, unsigned *seen,
     return parse_type(c, out);
   if (field == HAS_SHAPE)
     return parse_shape(c, out);
-  *fortran_order = accept_word(c, "True");
-  if (!*fortran_order && !accept_word(c, "False"))
+  out->is_fortran_order = accept_word(c, "True");
+  if (!out->is_fortran_order && !accept_word(c, "False"))
     return bad_header(c, "True or False");
   return HFTA_OK;
 }
 
-static hfta_status parse_dictionary(cursor *c, hfta_npy_header *out,
-                                    bool *fortran_order) {
+static hfta_status parse_dictionary(cursor *c, hfta_npy_header *out) {
   unsigned seen = 0;
   if (!accept(c, '{'))
     return bad_header(c, "'{'");
   while (!accept(c, '}')) {
-    hfta_status status = parse_entry(c, out, &seen, fortran_order);
+    hfta_status status = parse_entry(c, out, &seen);
     if (status != HFTA_OK)
       return status;
     if (accept(c, ','))
@@ -211,6 +221,12 @@ static hfta_status parse_dictionary(cursor *c, hfta_npy_header *out,
 /// Finds the dictionary in the file, and with it the beginning of the elements.
 static hfta_status find_dictionary(const unsigned char *bytes, size_t size,
                                    cursor *c, uint64_t *data_offset) {
+  const char *packed = hfta_packed_by(bytes, size);
+  if (packed)
+    return hfta_fail(c->error, HFTA_UNSUPPORTED,
+                     "'%s' is packed by %s, which is not supported for npy "
+                     "files: unpack it",
+                     c->path, packed);
   if (size < MAGIC_BYTES + 2 || memcmp(bytes, magic, MAGIC_BYTES) != 0)
     return hfta_fail(
         c->error, HFTA_INVALID_INPUT,
@@ -255,35 +271,38 @@ static bool order_matters(const hfta_npy_header *header) {
   return long_axes > 1;
 }
 
+static const char *stored_type_name(const hfta_npy_header *header) {
+  if (header->is_unsigned)
+    return header->element_bytes == 4 ? "u32" : "u64";
+  return hfta_element_name(header->type);
+}
+
 hfta_status hfta_npy_parse(const void *bytes, size_t size, const char *path,
                            hfta_npy_header *out, hfta_error *error) {
   *out = (hfta_npy_header){0};
   cursor c = {.path = path, .error = error};
   hfta_status status = find_dictionary(bytes, size, &c, &out->data_offset);
-  bool fortran_order = false;
   if (status == HFTA_OK)
-    status = parse_dictionary(&c, out, &fortran_order);
+    status = parse_dictionary(&c, out);
   if (status != HFTA_OK)
     return status;
-  if (fortran_order && order_matters(out))
-    return hfta_fail(error, HFTA_UNSUPPORTED,
-                     "'%s' is in Fortran order, which is not supported; save "
-                     "it with numpy.ascontiguousarray",
-                     path);
+  out->is_fortran_order = out->is_fortran_order && order_matters(out);
   char text[HFTA_SHAPE_TEXT_BYTES];
   hfta_shape_text(out->shape, out->rank, text);
   if (!hfta_shape_bytes(out->type, out->shape, out->rank, &out->data_bytes))
     return hfta_fail(error, HFTA_INVALID_INPUT,
                      "'%s': shape %s of %s exceeds 2^63 bytes", path, text,
                      hfta_element_name(out->type));
+  out->stored_bytes =
+      out->data_bytes / hfta_element_bytes(out->type) * out->element_bytes;
   uint64_t available = size - out->data_offset;
-  if (available != out->data_bytes)
-    return hfta_fail(
-        error, HFTA_INVALID_INPUT,
-        "'%s' is %s: shape %s of %s needs %" PRIu64
-        " bytes after the header, got %" PRIu64,
-        path, available < out->data_bytes ? "truncated" : "too long", text,
-        hfta_element_name(out->type), out->data_bytes, available);
+  if (available != out->stored_bytes)
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "'%s' is %s: shape %s of %s needs %" PRIu64
+                     " bytes after the header, got %" PRIu64,
+                     path,
+                     available < out->stored_bytes ? "truncated" : "too long",
+                     text, stored_type_name(out), out->stored_bytes, available);
   return HFTA_OK;
 }
 
@@ -300,13 +319,24 @@ hfta_status hfta_npy_open(const char *path, hfta_npy *out, hfta_error *error) {
     *out = (hfta_npy){0};
     return status;
   }
-  out->data = mapping.bytes + out->header.data_offset;
-  out->mapping = (void *)(uintptr_t)mapping.bytes;
-  out->mapping_bytes = mapping.size;
-  return HFTA_OK;
+  const unsigned char *stored = mapping.bytes + out->header.data_offset;
+  if (hfta_npy_is_plain(&out->header)) {
+    out->data = stored;
+    out->mapping = (void *)(uintptr_t)mapping.bytes;
+    out->mapping_bytes = mapping.size;
+    return HFTA_OK;
+  }
+  status = hfta_npy_unpack(&out->header, stored, path, &out->converted, error);
+  hfta_mapping_close(&mapping);
+  if (status == HFTA_OK)
+    out->data = out->converted;
+  else
+    *out = (hfta_npy){0};
+  return status;
 }
 
 void hfta_npy_close(hfta_npy *npy) {
+  free(npy->converted);
   hfta_mapping mapping = {.bytes = npy->mapping, .size = npy->mapping_bytes};
   hfta_mapping_close(&mapping);
   *npy = (hfta_npy){0};
