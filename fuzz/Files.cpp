@@ -66,6 +66,6 @@ void probeAndReadSamples(hfta_data_format format) {
   hfta_error error;
   hfta_data_info info;
   if (hfta_data_probe("input", format, &info, &error) == HFTA_OK)
-    readSamples(
-        {"input", format, 0, info.type, info.sample_shape, info.sample_rank});
+    readSamples({"input", format, 0, info.type, info.sample_shape,
+                 info.sample_rank, 0, HFTA_CSV_HEADER_AUTO});
 }

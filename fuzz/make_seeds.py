@@ -206,6 +206,9 @@ def csv_seeds():
     yield "header", b"a,b,c,d\n1,2,3,4\n5,6,7,8\n"
     yield "floats", b"1.5, -2e3,inf,nan\r\n\r\n 3.0,4,-inf,.5"
     yield "gzip", gzip.compress(b"1,2,3,4\n" * 3, mtime=0)
+    yield "numbers", b"\xef\xbb\xbf0,1,2,3\n1,2,3,4\n"
+    yield "tabs", b"1\t2\t3\t4\n1\t2\t3\t4\n"
+    yield "utf-16", "1,2,3,4\n".encode("utf-16")
 
 
 def safetensors_file(tensors, metadata=None):

@@ -52,22 +52,26 @@ static DenseElementsAttr makeElements(const hfta_npy &file, Builder &builder) {
   return DenseElementsAttr::get(type, values);
 }
 
-bool hfta::readConstants(llvm::ArrayRef<ConstantBinding> bindings,
-                         MLIRContext *context, llvm::raw_ostream &errors,
-                         llvm::StringMap<DenseElementsAttr> &constants) {
+ExitCode hfta::readConstants(llvm::ArrayRef<ConstantBinding> bindings,
+                             MLIRContext *context, llvm::raw_ostream &errors,
+                             llvm::StringMap<DenseElementsAttr> &constants) {
   Builder builder(context);
-  bool valid = true;
+  ExitCode code = ExitCode::done;
   for (const ConstantBinding &binding : bindings) {
     hfta_npy file;
     hfta_error error;
     if (hfta_npy_open(binding.path.c_str(), &file, &error) != HFTA_OK) {
       errors << "hftac: error: constant '" << binding.name
              << "': " << error.message << '\n';
-      valid = false;
+      if (code == ExitCode::done)
+        code = error.code == HFTA_UNSUPPORTED ? ExitCode::unsupported
+                                              : ExitCode::input;
+      else if (error.code != HFTA_UNSUPPORTED)
+        code = ExitCode::input;
       continue;
     }
     llvm::scope_exit close([&] { hfta_npy_close(&file); });
     constants[binding.name] = makeElements(file, builder);
   }
-  return valid;
+  return code;
 }

@@ -85,8 +85,10 @@ static ExitCode loadJobs(const DriverOptions &options, MLIRContext *context,
   FrontEndOptions frontEnd;
   frontEnd.dataDirectory = options.dataDirectory;
   frontEnd.fuse = options.fuse;
-  if (!readConstants(options.constants, context, errors, frontEnd.constants))
-    return ExitCode::input;
+  if (ExitCode code =
+          readConstants(options.constants, context, errors, frontEnd.constants);
+      code != ExitCode::done)
+    return code;
   FrontEndFailure failure = FrontEndFailure::none;
   std::vector<JobModule> jobs =
       buildJobModules(context, file, frontEnd, diagnostics, failure);

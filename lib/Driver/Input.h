@@ -33,10 +33,11 @@ ExitCode loadInputs(const DriverOptions &options, MLIRContext *context,
 unsigned readText(llvm::StringRef path, llvm::SourceMgr &sources,
                   llvm::raw_ostream &errors);
 
-/// Reads the arrays of `--constant`. Returns false after an error.
-bool readConstants(llvm::ArrayRef<ConstantBinding> bindings,
-                   MLIRContext *context, llvm::raw_ostream &errors,
-                   llvm::StringMap<DenseElementsAttr> &constants);
+/// Reads the arrays of `--constant`. Returns `unsupported` if all errors are
+/// about forms of files that aren't supported.
+ExitCode readConstants(llvm::ArrayRef<ConstantBinding> bindings,
+                       MLIRContext *context, llvm::raw_ostream &errors,
+                       llvm::StringMap<DenseElementsAttr> &constants);
 
 } // namespace mlir::hfta
 

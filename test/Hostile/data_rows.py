@@ -236,6 +236,22 @@ def make_csv_rows():
               "here they may be by ';'")
     yield row("semicolons and decimal commas", "c.csv",
               CSV.replace(",", ";").replace(".", ","), "'c.csv'", "';'")
+    yield row("tabs", "c.csv", CSV.replace(",", "\t"), "'c.csv'", "line 2",
+              "here they may be by tabs")
+    yield row("spaces", "c.csv", CSV.replace(",", " "), "'c.csv'", "line 2",
+              "here they may be by spaces")
+    yield row("bars", "c.csv", CSV.replace(",", "|"), "'c.csv'", "line 2",
+              "here they may be by '|'")
+    for name, encoding in (("UTF-16", "utf-16"), ("UTF-16LE", "utf-16-le"),
+                           ("UTF-16BE", "utf-16-be"), ("UTF-32", "utf-32")):
+        yield row(f"csv in {name}", "c.csv", CSV.encode(encoding), "'c.csv'",
+                  "UTF-16", code=3)
+    yield row("csv that is packed", "c.csv", pack(CSV.encode()), "'c.csv'",
+              "packed by gzip", "unpack it", code=3)
+    yield row("a spreadsheet for csv", "c.csv", b"PK\3\4" + bytes(500),
+              "'c.csv'", "packed by zip", code=3)
+    yield row("bytes that are no characters", "c.csv", CSV.encode() +
+              b"1,\x8b\x1b[2J\xc2\x9b,3\n", "'c.csv'", "got '??[2J??'")
     yield row("a word", "c.csv", change(9, "0.5,half,1"), "'c.csv'", "9",
               "half")
     yield row("an empty field", "c.csv", change(3, "0.5,,1"), "'c.csv'", "3")

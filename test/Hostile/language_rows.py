@@ -550,8 +550,37 @@ def make_file_rows():
                  place="job.hfta:")
     yield change("a data file of another shape", image, image, 1, "image.npy",
                  "9", "8", files=data(npy("<f4", "(0, 9)")), place="job.hfta:")
-    yield change("a data file of texts", image, image, 1, "image.npy",
-                 files=data(npy("<U8", "(0, 8)")))
+    for name, content, text in (
+            ("of texts", npy("<U8", "(0, 8)"), "'<U8'"),
+            ("of complex numbers", npy("<c8", "(0, 8)"), "'<c8'"),
+            ("of records", npy("<f4", "(0, 8)").replace(b"'<f4'", b"[('a')]"), "records"),
+            ("of a future version", npy("<f4", "(0, 8)").replace(
+                b"Y\1", b"Y\7"), "version 7.0"),
+            ("that is packed", b"\x1f\x8b\x08\0", "packed by gzip")):
+        yield change(f"a data file {name}", image, image, 3, "image.npy", text,
+                     files=data(content))
+    csv = image.replace("npy", "csv")
+    for name, content, text in (
+            ("that is packed", b"\x1f\x8b\x08\0", "packed by gzip"),
+            ("in UTF-16", "0,1".encode("utf-16"), "UTF-16")):
+        yield change(f"a csv file {name}", image, csv, 3, "image.csv", text,
+                     files={"image.csv": content}.items())
+    yield change("a folder as a csv file", image, csv, 1, "image.csv",
+                 files={"image.csv": None}.items())
+    for name, argument, text in (
+            ("of another word", "header = yes", "unknown header 'yes'"),
+            ("of a number", "header = 1", "'header' is a word"),
+            ("of a string", 'header = "true"', "'header' is a word"),
+            ("twice", "header = true, header = true", "header")):
+        yield change(f"a csv header {name}", image,
+                     csv.replace(")", f", {argument})"), 1, text)
+    yield change("two csv headers for one file",
+                 'npy("image.npy"), label = npy("label.npy")',
+                 'csv("a.csv", header = true), label = csv("a.csv", column = 8, '
+                 "header = false)", 1, "'label' has header = false for 'a.csv'",
+                 "'image' has header = true")
+    yield change("a header of an npy file", image,
+                 'npy("image.npy", header = true)', 1, "'header'")
     yield change("a data file of 2^96 elements", image, image, 1, "image.npy",
                  files=data(npy("<f4", f"({1 << 32}, {1 << 32}, {1 << 32})")))
     yield change("a data file of negative size", image, image, 1, "image.npy",

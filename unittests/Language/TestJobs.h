@@ -18,6 +18,7 @@ struct CompiledJob {
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::string messages;
+  mlir::hfta::FrontEndFailure failure = mlir::hfta::FrontEndFailure::none;
 };
 
 /// Compiles a job file's text (none if empty) and flags.

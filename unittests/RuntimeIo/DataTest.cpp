@@ -343,6 +343,101 @@ TEST_F(DataTest, CsvColumns) {
                 hint);
 }
 
+TEST_F(DataTest, CsvHeaders) {
+  // Each file, the number of its samples with each kind of header (-1: it is
+  // refused), and whether its first line is only guessed to be no header.
+  struct Case {
+    std::string text;
+    int automatic, present, absent;
+    bool guesses;
+  } cases[] = {{"0,1\n2,3\n4,5\n", 3, 2, 3, true},
+               {"\xEF\xBB\xBF"
+                "0,1\n2,3\n",
+                2, 1, 2, true},
+               {"\n\r\n0,1\r\n2,3\r\n", 2, 1, 2, true},
+               {"a,b\n2,3\n", 1, 1, -1, false},
+               {"\xEF\xBB\xBF"
+                "a,b\n2,3\n",
+                1, 1, -1, false},
+               {"\"0\",\"1\"\n2,3\n", 1, 1, -1, false},
+               {"# 0,1\n2,3\n", 1, 1, -1, false},
+               {",1\n2,3\n", -1, 1, -1, false},
+               {"nan,1\n2,3\n", 2, 1, 2, true},
+               {"0,1", 1, 0, 1, true},
+               {"", 0, 0, 0, false}};
+  for (const Case &each : cases)
+    for (auto [header, count] :
+         {std::pair(HFTA_CSV_HEADER_AUTO, each.automatic),
+          {HFTA_CSV_HEADER_PRESENT, each.present},
+          {HFTA_CSV_HEADER_ABSENT, each.absent}}) {
+      Request request = csv(each.text, HFTA_F32, {2});
+      request.header = header;
+      bool guesses = each.guesses && header == HFTA_CSV_HEADER_AUTO;
+      hfta_error error;
+      DataPointer data = open(request, error);
+      EXPECT_EQ(data ? hfta_data_count(data.get()) : -1, count)
+          << each.text << header << error.message;
+      if (data) {
+        EXPECT_EQ(hfta_data_guesses_no_header(data.get()), guesses)
+            << each.text << header;
+      }
+      hfta_data_request probed = {};
+      probed.path = request.path.c_str();
+      probed.header = header;
+      bool found;
+      ASSERT_EQ(hfta_data_probe_csv(&probed, &found, &error), HFTA_OK);
+      EXPECT_EQ(found, guesses) << each.text << header;
+    }
+  // The column counts from which numbers are taken.
+  Request request = csv(",0,1\n9,2,3\n", HFTA_F32, {2}, 1);
+  EXPECT_EQ(samples(request), bytesOf<float>({0, 1, 2, 3}));
+  request.header = HFTA_CSV_HEADER_PRESENT;
+  EXPECT_EQ(samples(request), bytesOf<float>({2, 3}));
+}
+
+TEST_F(DataTest, CsvOfOtherForms) {
+  std::string hint = "; columns must be separated by ',', here they may be by ";
+  for (auto [separator, name] :
+       {std::pair<std::string, std::string>{"\t", "tabs"},
+        {"|", "'|'"},
+        {" ", "spaces"}}) {
+    std::string line = "1" + separator + "2";
+    EXPECT_EQ(refused(csv("a,b\n" + line + "\n", HFTA_F32, {2})),
+              "1: 'FILE', line 2, column 0: expected a number of type f32, "
+              "got '" +
+                  line + "'" + hint + name);
+    EXPECT_EQ(refused(csv(line + "\n" + line + "\n", HFTA_F32, {}, 1)),
+              "1: 'FILE', line 1: expected 2 columns, got 1" + hint + name);
+  }
+  EXPECT_EQ(refused(csv("1,2\n3,New York\n", HFTA_F32, {2})),
+            "1: 'FILE', line 2, column 1: expected a number of type f32, got "
+            "'New York'");
+  for (const std::string &text :
+       {std::string("\xFF\xFE"
+                    "1\0,\0",
+                    6),
+        std::string("\xFE\xFF\0001\0,", 6), std::string("1\0,\0", 4),
+        std::string("\0001\0,", 4)})
+    EXPECT_EQ(refused(csv(text, HFTA_F32, {2})),
+              "3: 'FILE' is a text in UTF-16, which is not supported: save it "
+              "as UTF-8");
+  for (auto [bytes, name] :
+       {std::pair<std::string, std::string>{gzip("1,2\n"), "gzip"},
+        {"PK\3\4....", "zip"},
+        {"BZh91AY&SY....", "bzip2"},
+        {"\xFD"
+         "7zXZ....",
+         "xz"},
+        {"\x28\xB5\x2F\xFD....", "Zstandard"}})
+    EXPECT_EQ(refused(csv(bytes, HFTA_F32, {2})),
+              "3: 'FILE' is packed by " + name +
+                  ", which is not supported for csv files: unpack it");
+  // Bytes that are no text aren't printed.
+  EXPECT_EQ(refused(csv("1,2\n3,\x8B\x1B[2J\xC2\x9B\xC3\xA4\n", HFTA_F32, {2})),
+            "1: 'FILE', line 2, column 1: expected a number of type f32, got "
+            "'\?\?[2J\?\?\xC3\xA4'");
+}
+
 //===----------------------------------------------------------------------===//
 // Gather, probe, requests
 //===----------------------------------------------------------------------===//

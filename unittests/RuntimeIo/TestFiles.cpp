@@ -94,6 +94,7 @@ DataPointer hfta_test::open(const Request &request, hfta_error &error) {
   inner.format = request.format;
   inner.column = request.column;
   inner.columns = request.columns;
+  inner.header = request.header;
   inner.type = request.type;
   inner.sample_shape = request.shape.data();
   inner.sample_rank = static_cast<uint32_t>(request.shape.size());

@@ -71,6 +71,7 @@ struct Request {
   std::vector<int64_t> shape;
   uint32_t column = 0;
   uint64_t columns = 0;
+  hfta_csv_header header = HFTA_CSV_HEADER_AUTO;
 };
 
 /// Opens a source; NULL, with the reason in `error`, if it is refused.

@@ -309,6 +309,8 @@ ProgramBuilder::getSource(const DataSource &source) {
   return StructRecord<hfta_data_source>()
       .set(&hfta_data_source::format, *getDataFormatCode(source.format))
       .set(&hfta_data_source::column, source.column)
+      .set(&hfta_data_source::header, source.header)
+      .set(&hfta_data_source::reserved, 0)
       .set(&hfta_data_source::path, text(source.path));
 }
 

@@ -73,7 +73,8 @@ static llvm::StringRef guessFormat(llvm::StringRef path) {
 }
 
 static constexpr ParameterSpec kFile[] = {{"file", true}};
-static constexpr ParameterSpec kCsv[] = {{"file", true}, {"column"}};
+static constexpr ParameterSpec kCsv[] = {
+    {"file", true}, {"column"}, {"header"}};
 
 bool JobAnalyzer::analyzeSource(const ast::Expression &expression,
                                 DataSource &source, llvm::SMRange &range) {
@@ -118,8 +119,15 @@ bool JobAnalyzer::analyzeSource(const ast::Expression &expression,
     return false;
   source.path = *path;
   if (const ast::Expression *column = arguments->get("column"))
-    source.column =
-        constants.readInteger(*column, "column", 0, 1 << 20).value_or(0);
+    source.column = static_cast<int32_t>(
+        constants.readInteger(*column, "column", 0, 1 << 20).value_or(0));
+  if (const ast::Expression *header = arguments->get("header")) {
+    llvm::ArrayRef<llvm::StringRef> names = getCsvHeaderNames();
+    if (std::optional<llvm::StringRef> word =
+            constants.readWord(*header, "header", names))
+      source.header =
+          static_cast<uint32_t>(llvm::find(names, *word) - names.begin());
+  }
   return true;
 }
 
@@ -336,21 +344,43 @@ bool JobAnalyzer::applyHeader(const FieldInfo &found, llvm::StringRef path,
   return false;
 }
 
+bool JobAnalyzer::refuseFile(llvm::SMRange range, const hfta_error &error) {
+  diagnostics.error(range, error.message,
+                    "the file is read because it is there");
+  info.unsupportedFiles += error.code == HFTA_UNSUPPORTED;
+  return false;
+}
+
+/// Looks at a csv file's first line, as the program will.
+bool JobAnalyzer::probeCsv(const DataSource &source, const std::string &path,
+                           llvm::SMRange range) {
+  hfta_data_request request = {};
+  request.path = path.c_str();
+  request.column = static_cast<uint32_t>(source.column);
+  request.header = static_cast<hfta_csv_header>(source.header);
+  bool guesses;
+  hfta_error error;
+  if (hfta_data_probe_csv(&request, &guesses, &error) != HFTA_OK)
+    return refuseFile(range, error);
+  if (guesses)
+    info.guessedHeaders.push_back({path, range});
+  return true;
+}
+
 bool JobAnalyzer::probe(const DataSource &source, llvm::SMRange range,
                         FieldInfo &field) {
   std::string path = getPathFrom(
       options.dataDirectory.empty() ? file.directory : options.dataDirectory,
       source.path);
-  if (!hasHeader(source) || !llvm::sys::fs::exists(path))
-    return requireType(source, path, range, field);
+  bool exists = llvm::sys::fs::exists(path);
+  if (!hasHeader(source) || !exists)
+    return requireType(source, path, range, field) &&
+           (source.format != "csv" || !exists || probeCsv(source, path, range));
   hfta_data_info header;
   hfta_error error;
   if (hfta_data_probe(path.c_str(), getFormat(source.format), &header,
-                      &error) != HFTA_OK) {
-    diagnostics.error(range, error.message,
-                      "the file is read because it is there");
-    return false;
-  }
+                      &error) != HFTA_OK)
+    return refuseFile(range, error);
   FieldInfo found;
   found.element = getElementTypeNames()[header.type].str();
   found.shape.assign(header.sample_shape,
@@ -416,7 +446,28 @@ void JobAnalyzer::analyzeField(const ast::DataDeclaration &data,
                       "a batch of field '" + result.name + "' has more than " +
                           llvm::Twine(kMaxBatchElements) + " elements",
                       "take a smaller batch");
+  if (ok)
+    compareHeaders(result);
   info.fields.push_back(std::move(result));
+}
+
+/// Checks that fields that are read from one csv file agree about its header.
+void JobAnalyzer::compareHeaders(const FieldInfo &field) {
+  for (const FieldInfo &other : info.fields)
+    for (auto [source, before] :
+         {std::pair(&field.train, &other.train), {&field.test, &other.test}}) {
+      if (source->format != "csv" || before->format != "csv" ||
+          source->path != before->path || source->header == before->header)
+        continue;
+      llvm::ArrayRef<llvm::StringRef> names = getCsvHeaderNames();
+      diagnostics.error(
+          field.range,
+          "field '" + field.name + "' has header = " + names[source->header] +
+              " for '" + source->path + "', but field '" + other.name +
+              "' has header = " + names[before->header],
+          "line 1 is the same for all columns: say the same");
+      return;
+    }
 }
 
 void JobAnalyzer::analyzeFields(const ast::DataDeclaration &data) {

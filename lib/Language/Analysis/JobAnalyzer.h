@@ -9,6 +9,7 @@
 #include "Hfta/Language/FrontEnd.h"
 #include "Hfta/Language/Objectives.h"
 #include "Hfta/Language/Sweep.h"
+#include "hfta/status.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace mlir::hfta::language {
@@ -109,6 +110,12 @@ struct JobInfo {
   llvm::DenseMap<const ast::CallExpression *, std::string> layerNames;
   /// Hyper-parameters of dropout layers whose rate is a number or a list.
   llvm::DenseMap<const ast::CallExpression *, std::string> dropoutRates;
+
+  /// The csv files, by path, whose first line is taken as a sample because it
+  /// has numbers.
+  std::vector<NamedRange> guessedHeaders;
+  /// The number of errors about data files whose form isn't supported.
+  unsigned unsupportedFiles = 0;
 };
 
 /// One record per loss.
@@ -247,6 +254,10 @@ private:
   bool applyHeader(const FieldInfo &found, llvm::StringRef path,
                    llvm::SMRange range, FieldInfo &field);
   bool probe(const DataSource &source, llvm::SMRange range, FieldInfo &field);
+  bool probeCsv(const DataSource &source, const std::string &path,
+                llvm::SMRange range);
+  bool refuseFile(llvm::SMRange range, const hfta_error &error);
+  void compareHeaders(const FieldInfo &field);
 
   // AnalyzeModel.cpp: models.
   void analyzeModelOptions(const ast::ModelDeclaration &model);

@@ -13,6 +13,18 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
 
+/// Notes once for each csv file that its first line may be a header of numbers.
+static void noteGuessedHeaders(const std::deque<JobInfo> &infos,
+                               JobDiagnostics &diagnostics) {
+  llvm::StringSet<> noted;
+  for (const JobInfo &info : infos)
+    for (const NamedRange &file : info.guessedHeaders)
+      if (noted.insert(file.name).second)
+        diagnostics.note(file.range, "line 1 of '" + file.name +
+                                         "' is taken as a sample; header = "
+                                         "true|false says which");
+}
+
 std::vector<JobModule>
 mlir::hfta::buildJobModules(MLIRContext *context, const ast::JobFile &file,
                             const FrontEndOptions &options,
@@ -27,8 +39,15 @@ mlir::hfta::buildJobModules(MLIRContext *context, const ast::JobFile &file,
   for (const ast::Positioned<ast::TrainDeclaration> &train : file.trains)
     JobAnalyzer(file, options, diagnostics, infos.emplace_back())
         .analyze(train);
-  if (diagnostics.hasErrors())
+  if (diagnostics.hasErrors()) {
+    unsigned unsupported = 0;
+    for (const JobInfo &info : infos)
+      unsupported += info.unsupportedFiles;
+    if (unsupported == diagnostics.getErrorCount())
+      failure = FrontEndFailure::unsupported;
     return {};
+  }
+  noteGuessedHeaders(infos, diagnostics);
   std::vector<JobModule> jobs;
   for (JobInfo &info : infos) {
     OwningOpRef<ModuleOp> module =

@@ -101,7 +101,8 @@
 #define HFTA_ABI_LEARNING_RATE(M, s)                                           \
   M(s, kind)                                                                   \
   M(s, reserved) M(s, warmup) M(s, step_size) M(s, gamma) M(s, minimum)
-#define HFTA_ABI_DATA_SOURCE(M, s) M(s, format) M(s, column) M(s, path)
+#define HFTA_ABI_DATA_SOURCE(M, s)                                             \
+  M(s, format) M(s, column) M(s, header) M(s, reserved) M(s, path)
 #define HFTA_ABI_DATA_FIELD(M, s)                                              \
   M(s, name)                                                                   \
   M(s, tensor)                                                                 \
@@ -380,14 +381,18 @@ static inline uint32_t hfta_abi_version(void) {
   HFTA_ABI_MIX(HFTA_LEARNING_RATE_##identifier)
 #define HFTA_DATA_FORMAT(identifier, number, name)                             \
   HFTA_ABI_MIX(HFTA_DATA_##identifier)
+#define HFTA_CSV_HEADER(identifier, number, name)                              \
+  HFTA_ABI_MIX(HFTA_CSV_HEADER_##identifier)
 #define HFTA_TRAINING_RULE(identifier, number, trained, word, text)            \
   HFTA_ABI_MIX(HFTA_TRAINING_##identifier)
   HFTA_ABI_ENUMS(HFTA_ABI_MIX_ENUM)
   HFTA_ABI_CONSTANTS(HFTA_ABI_MIX)
   HFTA_LEARNING_RATES
   HFTA_DATA_FORMATS
+  HFTA_CSV_HEADERS
   HFTA_TRAINING_RULES
 #undef HFTA_TRAINING_RULE
+#undef HFTA_CSV_HEADER
 #undef HFTA_DATA_FORMAT
 #undef HFTA_LEARNING_RATE
 #undef HFTA_ABI_MIX_ENUM

@@ -10,11 +10,12 @@
 //   npy   NumPy's array file, see npy.h.
 //   csv   one sample a line, comma separated; `column` (from 0) is the first
 //         column to take, and as many columns are taken as a sample has
-//         elements. Every line has `columns` of them. The first line is a
-//         header, and skipped, if the first field taken from it is neither a
-//         number nor empty. No quoting. Spaces and tabs around a number, CRLF
-//         and empty lines are allowed. Numbers are decimal or nan, inf, -inf;
-//         integers may be written as 3.0.
+//         elements. Every line has `columns` of them. Whether the first line
+//         is a header, and skipped, is given; or it is one if the first field
+//         taken from it is neither a number nor empty. UTF-8 or ASCII, with or
+//         without a byte order mark, not packed. No quoting. Spaces and tabs
+//         around a number, CRLF and empty lines are allowed. Numbers are
+//         decimal or nan, inf, -inf; integers may be written as 3.0.
 //   raw   samples one after another in row-major order, little-endian, no
 //         header; the file's size must be a multiple of a sample's.
 //
@@ -41,6 +42,8 @@
 #include "hfta/status.h"
 #include "hfta/tensor_view.h"
 
+#include <stdbool.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -62,8 +65,9 @@ typedef struct hfta_data_request {
   hfta_element_type type;
   const int64_t *sample_shape; ///< shape of one sample, without the batch axis
   uint32_t sample_rank;
-  uint64_t columns; ///< csv: the number of columns of each line; 0: the
-                    ///< sample's are the last
+  uint64_t columns;       ///< csv: the number of columns of each line; 0: the
+                          ///< sample's are the last
+  hfta_csv_header header; ///< csv
 } hfta_data_request;
 
 /// The properties that a file's header states.
@@ -94,12 +98,22 @@ uint64_t hfta_data_sample_bytes(const hfta_data *data);
 /// memory-mapped.
 uint64_t hfta_data_resident_bytes(const hfta_data *data);
 
+/// Whether the first line of a csv file is taken as a sample because it looks
+/// like one, not because the request says so. It may be a header of numbers.
+bool hfta_data_guesses_no_header(const hfta_data *data);
+
 /// Copies samples indices[0] ... indices[n-1], in this order, one after another
 /// to `destination` (n * hfta_data_sample_bytes bytes, no alignment needed), in
 /// the machine's byte order. An index outside 0 ... count-1 is
 /// HFTA_INVALID_INPUT and leaves `destination` unspecified.
 hfta_status hfta_data_gather(const hfta_data *data, const int64_t *indices,
                              int64_t n, void *destination, hfta_error *error);
+
+/// Reads a csv file up to the end of its first line. `*out_guesses` becomes
+/// what hfta_data_guesses_no_header returns for the opened file. `request`
+/// needs no type and shape.
+hfta_status hfta_data_probe_csv(const hfta_data_request *request,
+                                bool *out_guesses, hfta_error *error);
 
 /// Reads a file's header alone, in bounded memory whatever its size. csv and
 /// raw have none: HFTA_UNSUPPORTED, the type must be declared.
@@ -108,6 +122,9 @@ hfta_status hfta_data_probe(const char *path, hfta_data_format format,
 
 /// Returns "idx", "npy", "csv" or "raw"; "none" for any other value.
 const char *hfta_data_format_name(hfta_data_format format);
+
+/// Returns "auto", "true" or "false"; "auto" for any other value.
+const char *hfta_csv_header_name(hfta_csv_header header);
 
 #ifdef __cplusplus
 }

@@ -86,9 +86,26 @@ typedef enum hfta_data_format {
 #undef HFTA_DATA_FORMAT
 } hfta_data_format;
 
+/// Whether line 1 of a csv file is a header: HFTA_CSV_HEADER(identifier,
+/// number, name in jobs).
+#define HFTA_CSV_HEADERS                                                       \
+  /* it is one if the first field taken from it is no number */                \
+  HFTA_CSV_HEADER(AUTO, 0, "auto")                                             \
+  HFTA_CSV_HEADER(PRESENT, 1, "true")                                          \
+  HFTA_CSV_HEADER(ABSENT, 2, "false")
+
+typedef enum hfta_csv_header {
+#define HFTA_CSV_HEADER(identifier, number, name)                              \
+  HFTA_CSV_HEADER_##identifier = number,
+  HFTA_CSV_HEADERS
+#undef HFTA_CSV_HEADER
+} hfta_csv_header;
+
 typedef struct hfta_data_source {
-  uint32_t format;  ///< hfta_data_format; NONE if the block has no such file
-  uint32_t column;  ///< CSV
+  uint32_t format; ///< hfta_data_format; NONE if the block has no such file
+  uint32_t column; ///< CSV
+  uint32_t header; ///< hfta_csv_header; CSV
+  uint32_t reserved;
   const char *path; ///< as written in the job
 } hfta_data_source;
 

@@ -295,6 +295,9 @@ static void put_source(hfta_json_writer *writer, const char *key,
   hfta_json_put_string(writer, "format",
                        hfta_data_format_name((hfta_data_format)source->format));
   hfta_json_put_string(writer, "path", source->path);
+  if (source->format == HFTA_DATA_CSV)
+    hfta_json_put_string(writer, "header",
+                         hfta_csv_header_name((hfta_csv_header)source->header));
   hfta_json_end_object(writer);
 }
 

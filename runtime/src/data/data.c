@@ -77,6 +77,17 @@ const char *hfta_data_format_name(hfta_data_format format) {
   return "none";
 }
 
+const char *hfta_csv_header_name(hfta_csv_header header) {
+  switch (header) {
+#define HFTA_CSV_HEADER(identifier, number, name)                              \
+  case HFTA_CSV_HEADER_##identifier:                                           \
+    return name;
+    HFTA_CSV_HEADERS
+#undef HFTA_CSV_HEADER
+  }
+  return "auto";
+}
+
 static hfta_data_opener opener_of(hfta_data_format format) {
   switch (format) {
   case HFTA_DATA_IDX:
@@ -177,6 +188,10 @@ uint64_t hfta_data_sample_bytes(const hfta_data *data) {
 
 uint64_t hfta_data_resident_bytes(const hfta_data *data) {
   return data->owned_bytes;
+}
+
+bool hfta_data_guesses_no_header(const hfta_data *data) {
+  return data->guesses_no_header;
 }
 
 //===----------------------------------------------------------------------===//

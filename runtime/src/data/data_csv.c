@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "data/data_source.h"
+#include "formats/gzip.h"
 #include "text/text.h"
 
 #include <inttypes.h>
@@ -89,11 +90,23 @@ static bool skip_columns(span *line, uint32_t count) {
   return line->text != NULL;
 }
 
-static bool is_header(span line, uint32_t column) {
+static bool is_number(span field) {
+  return hfta_classify_number(field.text, field.length) != HFTA_NOT_A_NUMBER;
+}
+
+/// Whether a file's first line is a header. `*out_guesses` becomes true if it
+/// is taken as a sample only because it begins with a number.
+static bool is_header(const hfta_data_request *request, span line,
+                      bool *out_guesses) {
+  *out_guesses = false;
+  if (request->header != HFTA_CSV_HEADER_AUTO)
+    return request->header == HFTA_CSV_HEADER_PRESENT;
   span field;
-  return skip_columns(&line, column) && next_field(&line, &field) &&
-         field.length > 0 &&
-         hfta_classify_number(field.text, field.length) == HFTA_NOT_A_NUMBER;
+  if (!skip_columns(&line, request->column) || !next_field(&line, &field) ||
+      field.length == 0)
+    return false;
+  *out_guesses = is_number(field);
+  return !*out_guesses;
 }
 
 //===----------------------------------------------------------------------===//
@@ -183,12 +196,26 @@ static bool store_field(span field, hfta_element_type type,
 // The file
 //===----------------------------------------------------------------------===//
 
-/// Returns an addition to an error where semicolons are probably the separator:
-/// spreadsheets write them where the decimal point is a comma.
+/// Returns an addition to an error where columns are probably separated by
+/// something else: spreadsheets write semicolons where the decimal point is a
+/// comma. Other separators count only after a number, as names have spaces.
 static const char *separator_hint(span text) {
-  return memchr(text.text, ';', text.length)
-             ? "; columns must be separated by ',', here they may be by ';'"
-             : "";
+#define HFTA_HINT "; columns must be separated by ',', here they may be by "
+  static const struct {
+    char separator;
+    const char *hint;
+  } hints[] = {{'\t', HFTA_HINT "tabs"},
+               {'|', HFTA_HINT "'|'"},
+               {' ', HFTA_HINT "spaces"}};
+  if (memchr(text.text, ';', text.length))
+    return HFTA_HINT "';'";
+  for (size_t i = 0; i < sizeof(hints) / sizeof(*hints); ++i) {
+    const char *end = memchr(text.text, hints[i].separator, text.length);
+    if (end && is_number(trim((span){text.text, (size_t)(end - text.text)})))
+      return hints[i].hint;
+  }
+  return "";
+#undef HFTA_HINT
 }
 
 static hfta_status wrong_columns(const csv_table *table, uint64_t line_number,
@@ -228,16 +255,20 @@ static hfta_status changed(const csv_table *table) {
                    "'%s' was changed while it was read", table->request->path);
 }
 
-/// Counts the samples, and skips a header.
+/// Skips a header. `*out_guesses` is as for is_header.
+static void skip_header(csv_table *table, bool *out_guesses) {
+  line_reader reader = table->first;
+  span line;
+  *out_guesses = false;
+  if (next_line(&reader, &line) && is_header(table->request, line, out_guesses))
+    table->first = reader;
+}
+
+/// Counts the samples after the header.
 static hfta_status count_lines(csv_table *table, int64_t *count) {
   line_reader reader = table->first;
   *count = 0;
   for (span line; next_line(&reader, &line);) {
-    if (*count == 0 && table->first.number == 0 &&
-        is_header(line, table->request->column)) {
-      table->first = reader;
-      continue;
-    }
     // Each number needs a character, and all but the last one a comma.
     if (line.length < table->elements ||
         line.length - table->elements + 1 < table->elements)
@@ -284,6 +315,7 @@ static hfta_status parse_lines(const csv_table *table, hfta_data *data) {
 }
 
 static hfta_status load(csv_table *table, hfta_data *data) {
+  skip_header(table, &data->guesses_no_header);
   hfta_status status = count_lines(table, &data->count);
   if (status != HFTA_OK)
     return status;
@@ -300,6 +332,51 @@ static hfta_status load(csv_table *table, hfta_data *data) {
   return parse_lines(table, data);
 }
 
+/// Whether a text begins as UTF-16 does: with a byte order mark, or with an
+/// ASCII character of two bytes.
+static bool is_utf16(const unsigned char *bytes, uint64_t size) {
+  if (size < 2)
+    return false;
+  return (bytes[0] == 0xFF && bytes[1] == 0xFE) ||
+         (bytes[0] == 0xFE && bytes[1] == 0xFF) ||
+         (bytes[0] == 0) != (bytes[1] == 0);
+}
+
+/// Refuses files that are no text of single bytes: their first line would be
+/// taken for a header.
+static hfta_status check_encoding(const hfta_mapping *mapping, const char *path,
+                                  hfta_error *error) {
+  const char *packed = hfta_packed_by(mapping->bytes, mapping->size);
+  if (packed)
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "'%s' is packed by %s, which is not supported for csv "
+                     "files: unpack it",
+                     path, packed);
+  if (is_utf16(mapping->bytes, mapping->size))
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "'%s' is a text in UTF-16, which is not supported: save "
+                     "it as UTF-8",
+                     path);
+  return HFTA_OK;
+}
+
+/// Maps a file and finds its first line. `out->request` and `out->error` are
+/// set.
+static hfta_status open_table(csv_table *out, hfta_mapping *mapping) {
+  const char *path = out->request->path;
+  hfta_status status = hfta_mapping_open(path, mapping, out->error);
+  if (status == HFTA_OK && mapping->size > 0)
+    status = check_encoding(mapping, path, out->error);
+  if (status != HFTA_OK || mapping->size == 0)
+    return status;
+  const char *text = (const char *)mapping->bytes;
+  out->first = (line_reader){.at = text, .end = text + mapping->size};
+  // Some programs begin a file with U+FEFF.
+  if (mapping->size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
+    out->first.at += 3;
+  return HFTA_OK;
+}
+
 hfta_status hfta_data_open_csv(const hfta_data_request *request,
                                hfta_data *data, hfta_error *error) {
   int64_t elements;
@@ -307,22 +384,28 @@ hfta_status hfta_data_open_csv(const hfta_data_request *request,
                            &elements))
     return hfta_fail(error, HFTA_INTERNAL, "'%s': the sample is too large",
                      request->path);
-  hfta_mapping mapping;
-  hfta_status status = hfta_mapping_open(request->path, &mapping, error);
-  if (status != HFTA_OK || mapping.size == 0)
-    return status;
-  const char *text = (const char *)mapping.bytes;
   csv_table table = {.request = request,
                      .error = error,
                      .elements = (uint64_t)elements,
                      .columns = request->columns
                                     ? request->columns
-                                    : request->column + (uint64_t)elements,
-                     .first = {.at = text, .end = text + mapping.size}};
-  // Some programs begin a file with U+FEFF.
-  if (mapping.size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
-    table.first.at += 3;
-  status = load(&table, data);
+                                    : request->column + (uint64_t)elements};
+  hfta_mapping mapping;
+  hfta_status status = open_table(&table, &mapping);
+  if (status == HFTA_OK && mapping.size > 0)
+    status = load(&table, data);
+  hfta_mapping_close(&mapping);
+  return status;
+}
+
+hfta_status hfta_data_probe_csv(const hfta_data_request *request,
+                                bool *out_guesses, hfta_error *error) {
+  csv_table table = {.request = request, .error = error};
+  hfta_mapping mapping;
+  hfta_status status = open_table(&table, &mapping);
+  *out_guesses = false;
+  if (status == HFTA_OK)
+    skip_header(&table, out_guesses);
   hfta_mapping_close(&mapping);
   return status;
 }

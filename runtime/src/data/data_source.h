@@ -19,7 +19,8 @@ struct hfta_data {
   uint64_t sample_bytes;
   size_t swapped_bytes; ///< elements of this size are big-endian; 0: none are
   hfta_mapping mapping;
-  void *owned; ///< from malloc
+  bool guesses_no_header; ///< csv: see hfta_data_guesses_no_header
+  void *owned;            ///< from malloc
   uint64_t owned_bytes;
   char *path;
   hfta_watch watch; ///< watches a mapped file

@@ -63,6 +63,7 @@ static void mix_settings(uint64_t *digest, const hfta_program *program) {
 static void mix_source(uint64_t *digest, const hfta_data_source *source) {
   mix(digest, &source->format, sizeof(source->format));
   mix(digest, &source->column, sizeof(source->column));
+  mix(digest, &source->header, sizeof(source->header));
   mix_text(digest, source->path ? source->path : "");
 }
 

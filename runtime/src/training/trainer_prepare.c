@@ -10,6 +10,7 @@
 #include "training/trainer_parts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static hfta_status check_options(hfta_trainer *self) {
   const hfta_program *program = self->program;
@@ -216,6 +217,37 @@ static void announce_turns(hfta_trainer *self) {
                        (long long)hfta_instance_turn(self->instance).copies);
 }
 
+/// Returns the path of a file, counted through all fields' training files and
+/// then their test files, if it is a csv file whose first line is taken as a
+/// sample because it has numbers; else NULL.
+static const char *guessed_path(const hfta_trainer *self, uint32_t index) {
+  const hfta_program *program = self->program;
+  bool is_train = index < program->data_field_count;
+  const hfta_dataset *data = is_train ? &self->train : &self->test;
+  uint32_t i = is_train ? index : index - program->data_field_count;
+  const hfta_data_field *field = &program->data_fields[i];
+  if (!data->sources || !hfta_data_guesses_no_header(data->sources[i]))
+    return NULL;
+  return is_train ? field->train.path : field->test.path;
+}
+
+/// Notes each such file once: some programs write a header of numbers.
+static void announce_guesses(hfta_trainer *self) {
+  for (uint32_t i = 0; i < 2 * self->program->data_field_count; ++i) {
+    const char *path = guessed_path(self, i);
+    for (uint32_t j = 0; j < i && path; ++j) {
+      const char *other = guessed_path(self, j);
+      if (other && strcmp(other, path) == 0)
+        path = NULL;
+    }
+    if (path)
+      hfta_progress_note(&self->progress,
+                         "note: line 1 of '%s' is taken as a sample; "
+                         "header = true|false says which",
+                         path);
+  }
+}
+
 void hfta_trainer_announce(hfta_trainer *self) {
   const hfta_program *program = self->program;
   hfta_progress *progress = &self->progress;
@@ -236,6 +268,7 @@ void hfta_trainer_announce(hfta_trainer *self) {
       (long long)self->train.samples, (long long)self->test.samples,
       (double)(self->train.resident_bytes + self->test.resident_bytes) /
           (1 << 20));
+  announce_guesses(self);
   char name[HFTA_CHECKPOINT_NAME_BYTES];
   if (self->first_step > 0)
     hfta_progress_note(progress, "resuming from %s/%s",

@@ -240,6 +240,40 @@ hint: it is from 0 to 1048576
 )");
 }
 
+TEST(DataErrors, CsvHeader) {
+  EXPECT_EQ(getErrors("npy(\"x.npy\")", "csv(\"x.csv\", header = yes)"),
+            R"(job.hfta:6:35: error: unknown header 'yes'
+  train x = csv("x.csv", header = yes), label = npy("y.npy")
+                                  ^~~
+hint: words are: 'auto', 'true', 'false'
+)");
+  EXPECT_EQ(getErrors("npy(\"x.npy\")", "csv(\"x.csv\", header = 1)"),
+            R"(job.hfta:6:35: error: 'header' is a word, got a number
+  train x = csv("x.csv", header = 1), label = npy("y.npy")
+                                  ^
+hint: words are: 'auto', 'true', 'false'
+)");
+  EXPECT_EQ(
+      getErrors("npy(\"x.npy\"), label = npy(\"y.npy\")",
+                "csv(\"x.csv\", header = true), "
+                "label = csv(\"x.csv\", column = 4)"),
+      R"(job.hfta:6:42: error: field 'label' has header = auto for 'x.csv', but field 'x' has header = true
+  train x = csv("x.csv", header = true), label = csv("x.csv", column = 4)
+                                         ^~~~~
+hint: line 1 is the same for all columns: say the same
+)");
+  for (const char *word : {"auto", "true", "false"})
+    EXPECT_EQ(getErrors("npy(\"x.npy\")",
+                        std::string("csv(\"x.csv\", header = ") + word + ")"),
+              "");
+  EXPECT_EQ(getErrors("npy(\"x.npy\")", "npy(\"x.npy\", header = true)"),
+            R"(job.hfta:6:26: error: 'npy' has no argument 'header'
+  train x = npy("x.npy", header = true), label = npy("y.npy")
+                         ^~~~~~
+hint: arguments are: 'file'
+)");
+}
+
 TEST(DataErrors, FloatLabel) {
   EXPECT_EQ(
       getErrors("label: u8", "label: f32"),

@@ -32,22 +32,46 @@ protected:
     os << bytes;
   }
 
-  hfta_test::CompiledJob compile(llvm::StringRef type, llvm::StringRef file) {
+  /// Returns an array's file, filled with zeros.
+  static std::string npy(const std::string &descr, const std::string &fortran,
+                         const std::string &shape, size_t bytes) {
+    std::string header = "{'descr': '" + descr +
+                         "', 'fortran_order': " + fortran +
+                         ", 'shape': " + shape + "}";
+    return std::string("\x93NUMPY\1\0", 8) +
+           std::string{static_cast<char>(header.size()), '\0'} + header +
+           std::string(bytes, '\0');
+  }
+
+  /// `file` is the call of `format` after its opening quote.
+  hfta_test::CompiledJob compile(llvm::StringRef type, llvm::StringRef file,
+                                 llvm::StringRef format) {
     FrontEndOptions options;
     options.dataDirectory = directory.str().str();
     std::string text = "model net(x: f32[batch, 2, 1, 3]) {\n"
                        "  return linear(flatten(x), 3)\n}\n"
                        "data d {\n  train x" +
-                       type.str() + " = idx(\"" + file.str() +
-                       "\") / 255, label = idx(\"y.idx\")\n}\n"
+                       type.str() + " = " + format.str() + "(\"" + file.str() +
+                       " / 255, label = idx(\"y.idx\")\n}\n"
                        "train t {\n  model net(x)\n  data d, batch = 8\n"
                        "  loss cross_entropy(net, label)\n  optimizer sgd\n}\n";
-    return hfta_test::compile(text, {}, options);
+    hfta_test::CompiledJob job = hfta_test::compile(text, {}, options);
+    failure = job.failure;
+    return job;
+  }
+
+  hfta_test::CompiledJob compile(llvm::StringRef type, llvm::StringRef file) {
+    return compile(type, (file + "\")").str(), "idx");
+  }
+
+  std::string getErrors(llvm::StringRef type, llvm::StringRef file) {
+    return getErrors(type, (file + "\")").str(), "idx");
   }
 
   /// Returns the messages, without the folder's name.
-  std::string getErrors(llvm::StringRef type, llvm::StringRef file) {
-    std::string messages = compile(type, file).messages;
+  std::string getErrors(llvm::StringRef type, llvm::StringRef file,
+                        llvm::StringRef format) {
+    std::string messages = compile(type, file, format).messages;
     std::string prefix = directory.str().str() + "/";
     for (size_t at = messages.find(prefix); at != std::string::npos;
          at = messages.find(prefix))
@@ -56,6 +80,7 @@ protected:
   }
 
   llvm::SmallString<128> directory;
+  FrontEndFailure failure = FrontEndFailure::none; ///< of the last job
 };
 } // namespace
 
@@ -104,6 +129,55 @@ TEST_F(DataHeaders, BadFile) {
             std::string::npos);
   write("empty.idx", "");
   EXPECT_NE(getErrors("", "empty.idx"), "");
+}
+
+TEST_F(DataHeaders, CsvFirstLine) {
+  auto compileCsv = [&](llvm::StringRef content, llvm::StringRef argument) {
+    write("x.csv", content);
+    return getErrors(": f32[2, 3]", ("x.csv\"" + argument + ")").str(), "csv");
+  };
+  std::string note =
+      "note: line 1 of 'x.csv' is taken as a sample; header = true|false says "
+      "which";
+  for (llvm::StringRef numbers : {"0,1,2,3,4,5\n",
+                                  "\xEF\xBB\xBF"
+                                  "0,1,2,3,4,5\n",
+                                  "\n0,1,2,3,4,5"}) {
+    EXPECT_NE(compileCsv(numbers, "").find(note), std::string::npos);
+    EXPECT_EQ(compileCsv(numbers, ", header = true"), "");
+    EXPECT_EQ(compileCsv(numbers, ", header = false"), "");
+    EXPECT_NE(compileCsv(numbers, ", header = auto").find(note),
+              std::string::npos);
+  }
+  for (llvm::StringRef words :
+       {"a,b,c\n", "\"0\",\"1\"\n", "# 0,1\n", ",0,1\n", ""})
+    EXPECT_EQ(compileCsv(words, ""), "") << words.str();
+}
+
+// What a program refuses as unsupported, the compiler does, too.
+TEST_F(DataHeaders, UnsupportedForms) {
+  write("x.csv", llvm::StringRef("\x1F\x8B\x08\0", 4));
+  EXPECT_NE(getErrors(": f32[2, 3]", "x.csv\")", "csv")
+                .find("'x.csv' is packed by gzip"),
+            std::string::npos);
+  EXPECT_EQ(failure, FrontEndFailure::unsupported);
+  write("x.npy", npy("<c8", "False", "(1, 2, 3)", 48));
+  EXPECT_NE(getErrors("", "x.npy\")", "npy")
+                .find("element type '<c8' is not supported"),
+            std::string::npos);
+  EXPECT_EQ(failure, FrontEndFailure::unsupported);
+  // Another error decides.
+  write("x.npy", "no such thing");
+  EXPECT_NE(getErrors("", "x.npy\")", "npy"), "");
+  EXPECT_EQ(failure, FrontEndFailure::input);
+}
+
+TEST_F(DataHeaders, NpyThatIsConverted) {
+  write("x.npy", npy(">u4", "True", "(1, 2, 3)", 24));
+  EXPECT_EQ(getErrors(": i64[2, 3]", "x.npy\")", "npy"), "");
+  EXPECT_NE(getErrors(": i32[2, 3]", "x.npy\")", "npy")
+                .find("'x.npy' holds samples of type i64[2, 3]"),
+            std::string::npos);
 }
 
 TEST_F(DataHeaders, ScalarSamplesAreNoImages) {

@@ -5,7 +5,9 @@
 #include "Hfta/Dialect/Hfta/IR/Optimizers.h"
 #include "Hfta/Dialect/Hfta/IR/Settings.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -48,6 +50,14 @@ public:
   }
   void field(StringRef key, double value) {
     add(key, builder.getF64FloatAttr(value));
+  }
+  void field(StringRef key, int32_t value) {
+    field(key, static_cast<int64_t>(value));
+  }
+  /// Writes one of `words` by its number, except for the first one.
+  void word(StringRef key, uint32_t number, ArrayRef<StringRef> words) {
+    if (number != 0)
+      field(key, words[number].str());
   }
   /// Writes the flag where it holds.
   void flag(StringRef key, bool value) {
@@ -128,6 +138,26 @@ public:
       value = attribute.getInt();
     else if (attribute)
       fail(key, "an i64");
+  }
+  void field(StringRef key, int32_t &value) {
+    int64_t wide = value;
+    field(key, wide);
+    if (!llvm::isInt<32>(wide))
+      fail(key, "an i64 within the range of i32");
+    else
+      value = static_cast<int32_t>(wide);
+  }
+  void word(StringRef key, uint32_t &number, ArrayRef<StringRef> words) {
+    known.insert(key);
+    if (!dictionary.get(key))
+      return;
+    std::string text;
+    field(key, text);
+    const StringRef *found = llvm::find(words, text);
+    if (found == words.end())
+      fail(key, "one of " + llvm::join(words, ", "));
+    else
+      number = static_cast<uint32_t>(found - words.begin());
   }
   void field(StringRef key, bool &value) {
     if (auto attribute = get<BoolAttr>(key, "true or false"))
@@ -247,6 +277,7 @@ struct Describe {
     archive.field("format", source.format);
     archive.field("path", source.path);
     archive.field("column", source.column);
+    archive.word("header", source.header, getCsvHeaderNames());
   }
   template <typename Archive>
   void operator()(Archive &archive, DataField &field) const {

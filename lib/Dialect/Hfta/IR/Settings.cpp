@@ -237,6 +237,15 @@ ArrayRef<StringRef> hfta::getDataFormatNames() {
   return names;
 }
 
+ArrayRef<StringRef> hfta::getCsvHeaderNames() {
+  static const StringRef names[] = {
+#define HFTA_CSV_HEADER(identifier, number, word) word,
+      HFTA_CSV_HEADERS
+#undef HFTA_CSV_HEADER
+  };
+  return names;
+}
+
 /// The names by hfta_element_type; floats come last, in order of width.
 static constexpr StringRef kElementTypes[] = {"bool", "u8",  "i8",  "u16",
                                               "i16",  "i32", "i64", "f16",

@@ -18,11 +18,17 @@
 
 namespace mlir::hfta {
 
+/// Returns the words that say whether the first line of a csv file is a header,
+/// by hfta_csv_header.
+llvm::ArrayRef<llvm::StringRef> getCsvHeaderNames();
+
 /// One file of a data field; an empty format means that there is none.
 struct DataSource {
   std::string format; ///< "idx", "npy", "csv" or "raw"
   std::string path;   ///< as written
-  int64_t column = 0; ///< csv: first column
+  int32_t column = 0; ///< csv: first column
+  uint32_t header =
+      0; ///< csv: whether line 1 is a header, by getCsvHeaderNames
 };
 
 /// A field of the data block. Its type is that of the argument of @prepare with
