@@ -437,6 +437,10 @@ def make_shape_rows():
                  "f32[1048576, 1048576, 1048576, 1048576], label", 1)
     yield change("a size for an axis that doesn't exist", "steps     3",
                  "steps 3\n  dim tokens = 4", 1, "tokens", place="job.hfta:17:")
+    yield change("another size of the batch's axis", "steps     3",
+                 "steps 3\n  dim batch = 4", 1,
+                 "axis 'batch' counts the samples of a batch, which are 16, not 4",
+                 place="job.hfta:17:")
     yield change("a kernel bigger than its input",
                  "relu(linear(image, 16))",
                  "conv(reshape(image, [batch, 1, 8]), 4, 9)", 1, "9", "8")

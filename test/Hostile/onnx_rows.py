@@ -112,6 +112,9 @@ def make_parameter_rows():
               "twice")
 
 
+SCALAR = b"\x93NUMPY\1\0v\0" + (
+    "{'descr': '<f4', 'fortran_order': False, 'shape': (), }").ljust(117).encode() + \
+    b"\n\0\0\0\0"
 TRAINING_JOB = """model net = onnx("bad.onnx")
 data made {
   x: f32[4]
@@ -138,6 +141,33 @@ def make_scale_rows():
         yield Row(f"a trained normalization's scale of {name}",
                   {"bad.onnx": content, "bad.hfta": TRAINING_JOB},
                   ["hftac", "bad.hfta", "--emit=import", "-o", "-"], (0,), ())
+
+
+def make_binding_rows():
+    """Makes rows about a training's inputs that take no samples of a batch."""
+    content = model(graph([node("Mul", ["x", "w"], ["h"]), node("Mul", ["h", "k"], ["y"])],
+                          [value("x", ["n", 4]), value("k", [])],
+                          [value("y", ["n", 4])], [zeros("w", 4)]))
+    fields = TRAINING_JOB.replace("net(x)", "net(x, target)")
+    for name, job, options, texts in (
+            ("a scalar input that isn't bound", TRAINING_JOB, [],
+             ("input 'k' is a scalar and so has no batch axis",)),
+            ("a scalar input that is bound to a field", fields, [],
+             ("input 'k' is a scalar and so has no batch axis",)),
+            ("a scalar input that is bound by name", TRAINING_JOB.replace(
+                "net(x)", "net").replace("target", "k").replace("k.npy", "t.npy"), [],
+             ("input 'k' is a scalar and so has no batch axis",)),
+            ("another size of the batch's axis", TRAINING_JOB,
+             ["--constant=k=k.npy", "--dim=n=8"],
+             ("axis 'n' counts the samples of a batch, which are 2, not 8",))):
+        yield Row(name, {"bad.onnx": content, "bad.hfta": job, "k.npy": SCALAR},
+                  ["hftac", "bad.hfta", "--emit=import", "-o", "-", *options],
+                  (1,), texts)
+    for name, options in (("", []), (", and the batch by its axis", ["--dim=n=2"])):
+        yield Row(f"a scalar input that is bound to a constant{name}",
+                  {"bad.onnx": content, "bad.hfta": TRAINING_JOB, "k.npy": SCALAR},
+                  ["hftac", "bad.hfta", "--emit=import", "-o", "-",
+                   "--constant=k=k.npy", *options], (0,), ())
 
 
 def make_statistics_rows():
@@ -498,6 +528,7 @@ def make_rows(_):
     yield from make_parameter_rows()
     yield from make_scale_rows()
     yield from make_statistics_rows()
+    yield from make_binding_rows()
     yield from make_graph_rows()
     yield from make_structure_rows()
     yield from make_tensor_rows()

@@ -184,6 +184,18 @@ TEST(OnnxTrained, FreshInitializationKeepsWhatIsNoParameter) {
                                 "initial = dense<[2.500000e-01"));
 }
 
+TEST(OnnxTrained, ListsOfAnyLineEnds) {
+  std::string graph = weight("w", {4}) + weight("v", {4}) +
+                      node("Mul", "m", {"x", "w"}, {"z"}) +
+                      node("Mul", "n", {"z", "v"}, {"y"});
+  Rules both = import(graph, "w\nv");
+  EXPECT_TRUE(isTrained(both["v"]));
+  for (const char *list :
+       {"w\nv\n", "w\r\nv", "w\r\nv\r\n", "w\nv\n\n", "[\"w\", \"v\"]\n"})
+    EXPECT_EQ(import(graph, list), both) << list;
+  EXPECT_EQ(import(graph, "\n"), import(graph, ""));
+}
+
 TEST(OnnxTrained, BadLists) {
   using Messages = std::vector<std::string>;
   EXPECT_EQ(importBad("w\nv\naxes"),
@@ -191,9 +203,13 @@ TEST(OnnxTrained, BadLists) {
                       "initializer of the file",
                       "metadata entry 'hfta.parameters' lists 'axes', which "
                       "holds no floats"}));
-  EXPECT_EQ(importBad("w\n"),
-            (Messages{"metadata entry 'hfta.parameters' holds no name in line "
-                      "2"}));
+  for (const char *list : {"w\n\nw", "w\r\n\r\nw", "w\n \n"})
+    EXPECT_EQ(importBad(list).front(),
+              list == std::string("w\n \n")
+                  ? "metadata entry 'hfta.parameters' lists ' ', which is no "
+                    "initializer of the file"
+                  : "metadata entry 'hfta.parameters' holds no name in line "
+                    "2");
   EXPECT_EQ(importBad("\x1b[0m\nw"),
             (Messages{"metadata entry 'hfta.parameters' holds no name in line "
                       "1"}));

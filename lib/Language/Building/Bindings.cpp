@@ -81,8 +81,24 @@ bool JobBuilder::bindImplicitFields(ArrayRef<Port> ports) {
   return true;
 }
 
+/// Checks a size that is given for the axis along which samples lie: it must be
+/// the batch, which is no size of the model.
+bool JobBuilder::checkBatchDim(StringRef name, int64_t size) {
+  if (size == info.job.batch)
+    return true;
+  diagnostics.error(info.dimRanges[name],
+                    "axis '" + name +
+                        "' counts the samples of a batch, which "
+                        "are " +
+                        Twine(info.job.batch) + ", not " + Twine(size),
+                    "'batch' in the data clause is their number");
+  return false;
+}
+
 bool JobBuilder::checkDims(ArrayRef<Port> ports) {
-  llvm::StringSet<> symbols;
+  llvm::StringSet<> symbols, batches;
+  for (const Port &port : ports)
+    batches.insert(port.batch);
   for (const Port &port : ports)
     for (const OnnxAxis &axis : port.axes)
       if (!axis.symbol.empty())
@@ -93,9 +109,14 @@ bool JobBuilder::checkDims(ArrayRef<Port> ports) {
   llvm::sort(known);
   bool ok = true;
   for (const auto &dim : info.dims) {
-    sizes[dim.getKey()] = dim.getValue();
-    if (symbols.contains(dim.getKey()))
+    if (symbols.contains(dim.getKey())) {
+      sizes[dim.getKey()] = dim.getValue();
       continue;
+    }
+    if (batches.contains(dim.getKey())) {
+      ok &= checkBatchDim(dim.getKey(), dim.getValue());
+      continue;
+    }
     ok = false;
     diagnostics.error(info.dimRanges[dim.getKey()],
                       "no input has an open axis called '" + dim.getKey() + "'",
@@ -106,9 +127,26 @@ bool JobBuilder::checkDims(ArrayRef<Port> ports) {
   return ok;
 }
 
+/// Refuses inputs that can't take a sample of each batch.
+bool JobBuilder::refuseScalars(ArrayRef<Port> ports) {
+  bool ok = true;
+  for (const Port &port : ports) {
+    if (!port.isScalar)
+      continue;
+    diagnostics.error(
+        info.modelRange,
+        "input '" + port.name + "' is a scalar and so has no batch axis",
+        "bind it to a file: --constant=" + port.name + "=FILE.npy");
+    ok = false;
+  }
+  return ok;
+}
+
 bool JobBuilder::bindFields(ArrayRef<Port> ports) {
   boundFields.clear();
   sizes.clear();
+  if (!refuseScalars(ports))
+    return false;
   bool ok =
       info.boundFields ? bindNamedFields(ports) : bindImplicitFields(ports);
   ok &= checkDims(ports);
@@ -226,6 +264,7 @@ std::vector<Port> JobBuilder::getLanguagePorts() {
                         "the batch is called '" + name + "' and '" + batch +
                             "'",
                         "all inputs have one batch");
+    port.batch = name;
     for (const ast::Dimension &dimension : llvm::drop_begin(type.dimensions)) {
       OnnxAxis axis;
       axis.symbol = dimension.name.name;

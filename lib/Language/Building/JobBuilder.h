@@ -15,6 +15,8 @@ struct Port {
   std::string name;
   Type elementType;
   bool hasShape = true;
+  bool isScalar = false; ///< has no axis 0
+  std::string batch;     ///< the name of axis 0, if it has one
   std::vector<OnnxAxis> axes;
 };
 
@@ -30,6 +32,8 @@ private:
   bool bindFields(ArrayRef<Port> ports);
   bool bindNamedFields(ArrayRef<Port> ports);
   bool bindImplicitFields(ArrayRef<Port> ports);
+  bool refuseScalars(ArrayRef<Port> ports);
+  bool checkBatchDim(StringRef name, int64_t size);
   bool checkDims(ArrayRef<Port> ports);
   std::optional<SmallVector<int64_t>>
   fitShape(const Port &port, const FieldInfo &field, llvm::SMRange range);

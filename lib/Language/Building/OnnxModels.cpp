@@ -49,6 +49,9 @@ getPorts(const OnnxFile &file,
     port.name = input.name;
     port.elementType = input.elementType;
     port.hasShape = input.hasShape;
+    port.isScalar = input.hasShape && input.shape.empty();
+    if (!input.shape.empty())
+      port.batch = input.shape.front().symbol;
     port.axes.assign(input.shape.begin() + !input.shape.empty(),
                      input.shape.end());
     ports.push_back(std::move(port));

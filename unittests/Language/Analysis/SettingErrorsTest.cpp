@@ -178,6 +178,25 @@ hint: axes are open where an input's type names them
 )");
 }
 
+TEST(JobErrors, DimOfTheBatch) {
+  EXPECT_EQ(getErrors("batch = 8", R"(batch = 8
+  dim batch = 8)"),
+            "");
+  EXPECT_EQ(
+      getErrors("batch = 8", R"(batch = 8
+  dim batch = 4)"),
+      R"(job.hfta:11:7: error: axis 'batch' counts the samples of a batch, which are 8, not 4
+  dim batch = 4
+      ^~~~~~~~~
+hint: 'batch' in the data clause is their number
+)");
+  // The batch is that of a step, whatever its parts are.
+  EXPECT_EQ(getErrors("batch = 8", R"(batch = 8
+  micro_batches 2
+  dim batch = 8)"),
+            "");
+}
+
 TEST(JobErrors, DimTwice) {
   EXPECT_EQ(getErrors("batch = 8",
                       R"(batch = 8

@@ -56,6 +56,20 @@ static std::optional<std::vector<std::string>> readJsonList(StringRef text) {
   return std::nullopt;
 }
 
+/// Returns the lines of a text, which may end with CRLF. Empty lines at the end
+/// don't count.
+static std::vector<std::string> readLines(StringRef text) {
+  std::vector<std::string> lines;
+  text = text.rtrim("\r\n");
+  while (!text.empty()) {
+    auto [line, rest] = text.split('\n');
+    line.consume_back("\r");
+    lines.push_back(line.str());
+    text = rest;
+  }
+  return lines;
+}
+
 /// Reads names, one per line, or as a JSON array, in which most tools write a
 /// list.
 void Graph::readParameterList(StringRef text, Reporter &reporter) {
@@ -71,10 +85,8 @@ void Graph::readParameterList(StringRef text, Reporter &reporter) {
       return;
     }
     names = std::move(*list);
-  } else if (!text.empty()) {
-    SmallVector<StringRef> lines;
-    text.split(lines, '\n');
-    names.assign(lines.begin(), lines.end());
+  } else {
+    names = readLines(text);
   }
   parameters.emplace();
   for (auto [index, name] : llvm::enumerate(names)) {
