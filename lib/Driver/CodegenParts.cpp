@@ -4,6 +4,8 @@
 
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Support/raw_ostream.h"
@@ -26,18 +28,37 @@ struct Group {
 
 } // namespace
 
+/// Calls `visit` with each instruction and each global value that uses `value`,
+/// directly or within constant expressions and aggregates.
+static void forEachUser(const llvm::GlobalValue &value,
+                        llvm::function_ref<void(const llvm::User *)> visit) {
+  llvm::SmallVector<const llvm::User *> waiting(value.user_begin(),
+                                                value.user_end());
+  llvm::SmallPtrSet<const llvm::User *, 8> seen;
+  while (!waiting.empty()) {
+    const llvm::User *user = waiting.pop_back_val();
+    if (!seen.insert(user).second)
+      continue;
+    if (llvm::isa<llvm::Instruction, llvm::GlobalValue>(user))
+      visit(user);
+    else
+      waiting.append(user->user_begin(), user->user_end());
+  }
+}
+
 /// Collects the groups in the order of the module.
 static std::vector<Group> collectGroups(llvm::Module &module) {
-  llvm::EquivalenceClasses<llvm::Function *> classes;
+  llvm::EquivalenceClasses<const llvm::Function *> classes;
   for (llvm::Function &function : module) {
     if (function.isDeclaration())
       continue;
     classes.insert(&function);
-    for (llvm::User *user : function.users())
+    forEachUser(function, [&](const llvm::User *user) {
       if (auto *instruction = llvm::dyn_cast<llvm::Instruction>(user))
         classes.unionSets(&function, instruction->getFunction());
+    });
   }
-  llvm::MapVector<llvm::Function *, Group> groups;
+  llvm::MapVector<const llvm::Function *, Group> groups;
   for (llvm::Function &function : module) {
     if (function.isDeclaration())
       continue;
@@ -72,10 +93,23 @@ assignParts(std::vector<Group> groups, size_t parts) {
   return partOf;
 }
 
-static bool isUsedByInstructionsOnly(const llvm::GlobalValue &value) {
-  return llvm::all_of(value.users(), [](const llvm::User *user) {
-    return llvm::isa<llvm::Instruction>(user);
+/// Whether instructions use the value, directly or within constants.
+static bool isUsedByCode(const llvm::GlobalValue &value) {
+  bool isUsed = false;
+  forEachUser(value, [&](const llvm::User *user) {
+    isUsed |= llvm::isa<llvm::Instruction>(user);
   });
+  return isUsed;
+}
+
+/// Whether other global values use the value, such as a variable that points to
+/// it.
+static bool isUsedByGlobals(const llvm::GlobalValue &value) {
+  bool isUsed = false;
+  forEachUser(value, [&](const llvm::User *user) {
+    isUsed |= llvm::isa<llvm::GlobalValue>(user);
+  });
+  return isUsed;
 }
 
 /// Whether the variable is shared memory, which a GPU's block has for the
@@ -85,9 +119,9 @@ static bool isSharedMemory(const llvm::GlobalVariable &variable) {
   return variable.getAddressSpace() == kSharedSpace;
 }
 
-/// Whether each part gets its own copy of a value: a constant that only
-/// instructions use and that holds no addresses, or memory that holds nothing
-/// before a kernel begins.
+/// Whether each part gets its own copy of a value: a constant that code alone
+/// uses and that holds no addresses, or memory that holds nothing before a
+/// kernel begins.
 static bool isRepeated(const llvm::GlobalValue &value) {
   auto *variable = llvm::dyn_cast<llvm::GlobalVariable>(&value);
   if (!variable || !variable->hasLocalLinkage() || !variable->hasInitializer())
@@ -95,7 +129,7 @@ static bool isRepeated(const llvm::GlobalValue &value) {
   return isSharedMemory(*variable) ||
          (variable->isConstant() &&
           !variable->getInitializer()->needsRelocation() &&
-          isUsedByInstructionsOnly(value));
+          !isUsedByGlobals(value));
 }
 
 /// Whether another part may refer to a private symbol: a function that
@@ -104,10 +138,8 @@ static bool isShared(const llvm::GlobalValue &value) {
   if (!value.hasLocalLinkage() || value.isDeclaration())
     return false;
   if (llvm::isa<llvm::Function>(value))
-    return !isUsedByInstructionsOnly(value);
-  return !isRepeated(value) && llvm::any_of(value.users(), [](auto *user) {
-    return llvm::isa<llvm::Instruction>(user);
-  });
+    return isUsedByGlobals(value);
+  return !isRepeated(value) && isUsedByCode(value);
 }
 
 static void share(llvm::Module &module, llvm::StringRef prefix) {
@@ -119,6 +151,20 @@ static void share(llvm::Module &module, llvm::StringRef prefix) {
     value.setVisibility(llvm::GlobalValue::HiddenVisibility);
     value.setDSOLocal(true);
   }
+}
+
+/// Removes the declarations and copies that only other parts need.
+static void removeUnneeded(llvm::Module &part) {
+  for (llvm::GlobalValue &value : part.global_values())
+    value.removeDeadConstantUsers();
+  for (llvm::Function &function : llvm::make_early_inc_range(part))
+    if (function.isDeclaration() && function.use_empty())
+      function.eraseFromParent();
+  for (llvm::GlobalVariable &variable :
+       llvm::make_early_inc_range(part.globals()))
+    if (variable.use_empty() &&
+        (variable.isDeclaration() || isRepeated(variable)))
+      variable.eraseFromParent();
 }
 
 std::vector<Bitcode> hfta::splitModule(llvm::Module &module,
@@ -143,15 +189,7 @@ std::vector<Bitcode> hfta::splitModule(llvm::Module &module,
             return found->second == part;
           return part == 0 || isRepeated(*value);
         });
-    // Remove the declarations and copies that only other parts need.
-    for (llvm::Function &function : llvm::make_early_inc_range(*clone))
-      if (function.isDeclaration() && function.use_empty())
-        function.eraseFromParent();
-    for (llvm::GlobalVariable &variable :
-         llvm::make_early_inc_range(clone->globals()))
-      if (variable.use_empty() &&
-          (variable.isDeclaration() || isRepeated(variable)))
-        variable.eraseFromParent();
+    removeUnneeded(*clone);
     llvm::raw_svector_ostream os(codes[part]);
     llvm::WriteBitcodeToFile(*clone, os);
   }
