@@ -29,11 +29,11 @@ def dot(one, other):
 class Network:
     """Inverted residual blocks whose weights are Constant nodes, and their results."""
 
-    def __init__(self, image, is_double):
+    def __init__(self, image, is_double, trains=False):
         self.random = random.Random(5)
         self.letter, self.type = ("d", DOUBLE) if is_double else ("f", 1)
         self.nodes, self.count = [], 0
-        self.name, self.planes = "x", image
+        self.name, self.planes, self.trains = "x", image, trains
 
     def add(self, kind, inputs, **attributes):
         self.count += 1
@@ -52,11 +52,16 @@ class Network:
         made = [self.constant([len(self.planes)], *bounds) for bounds in sizes]
         self.name = self.add("BatchNormalization",
                              [self.name, *(name for name, _ in made)])
+        scales, shifts, means, variances = (numbers for _, numbers in made)
+        if self.trains:  # by the statistics of the batch, which is one image
+            means = [sum(plane) / AREA for plane in self.planes]
+            variances = [dot(plane, plane) / AREA - mean * mean
+                         for plane, mean in zip(self.planes, means)]
         self.planes = [
             [(number - mean) * scale / math.sqrt(variance + EPSILON) + shift
              for number in plane]
             for plane, scale, shift, mean, variance in zip(
-                self.planes, *(numbers for _, numbers in made))]
+                self.planes, scales, shifts, means, variances)]
 
     def relu(self):
         self.name = self.add("Relu", [self.name])
@@ -133,7 +138,7 @@ def check(work, name, is_double):
     for _ in range(BLOCKS):
         network.block()
     network.resize()
-    write_npy(work.folder / "x.npy", f"<{letter}{8 if is_double else 4}",
+    write_npy(work.folder / "x.npy", "<f8" if is_double else "<f4",
               sum(image, []), (1, NARROW, SIZE, SIZE))
     path = work.folder / f"{name}.onnx"
     write(path, network, 1, [tensor("scales", [4], [1.0, 1.0, 2.0, 2.0])])
@@ -152,7 +157,7 @@ def check(work, name, is_double):
 def check_training(work):
     """Compares the loss of a step that trains a scale of the image."""
     image = make_image("f")
-    network = Network(image, False)
+    network = Network(image, False, trains=True)
     network.name = network.add("Mul", ["x", "scale"])
     for _ in range(BLOCKS):
         network.block()
