@@ -61,6 +61,9 @@ def interrupt(work, name, program, number, *options):
 
 def main():
     work = Work(__doc__)
+    # Whoever started the test may ignore signals, which programs would inherit.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
     cubin = ["--target=cuda", "--chip=sm_80", "--gpu-code=cubin"]
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         interrupt(work, f"ptxas-{number.name}", "ptxas", number, *cubin,
