@@ -459,7 +459,7 @@ TEST(OnnxDeadNodes, InsideOfBranchesAndFunctions) {
               kPorts + node("Exp", "e", {"x"}, {"y"}));
 }
 
-/// What an output of the graph needs is needed, and a file that isn't valid is
+/// A node that an output of the graph needs is kept, and an invalid file is
 /// refused wherever its fault is.
 TEST(OnnxDeadNodes, AreChecked) {
   EXPECT_EQ(getError("",

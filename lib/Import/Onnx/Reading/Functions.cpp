@@ -98,7 +98,6 @@ public:
   bool run();
 
 private:
-  void collectFunctions();
   void readFunction(const FunctionProto &proto);
   bool checkFunction(Function &function, const NodeProto &call);
   bool checkCall(const Function &function, const NodeProto &call);
