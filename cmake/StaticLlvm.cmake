@@ -56,6 +56,8 @@ endfunction()
 # need. `mlir`, after MLIR, are components that the program itself calls.
 function(hfta_link_compiler target)
   cmake_parse_arguments(LINK "" "" "MLIR" ${ARGN})
+  # The cache of compiled kernels knows a compiler by it.
+  target_link_options(${target} PRIVATE -Wl,--build-id=sha1)
   if(NOT HFTA_STATIC_LLVM)
     target_link_libraries(${target} PRIVATE ${LINK_UNPARSED_ARGUMENTS})
     if(LINK_MLIR)

@@ -74,22 +74,31 @@ static void readFailing(Settings &settings) {
   readNumbered("HFTA_EMULATION_FAIL", "CALL:N, as in cuLaunchKernel:3",
                settings.failing, settings.failingNumber);
   constexpr const char *fault = "HFTA_EMULATION_FAULT";
-  constexpr const char *expected = "FAULT:N, as in barrier:1; there are "
-                                   "barrier, wait, edge, bounds, copy, clear "
-                                   "and host";
+  const std::string expected =
+      "FAULT:N, as in barrier:1; there are " + listFaults();
   long times = 0;
-  if (readNumbered(fault, expected, settings.fault, times) &&
+  if (readNumbered(fault, expected.c_str(), settings.fault, times) &&
       !isFault(settings.fault.c_str()))
-    refuse(fault, std::getenv(fault), expected);
+    refuse(fault, std::getenv(fault), expected.c_str());
   settings.faultNumber = uint64_t(times);
+}
+
+static void readSeed(Settings &settings) {
+  constexpr const char *name = "HFTA_EMULATION_SEED";
+  const char *value = std::getenv(name);
+  if (!value)
+    return;
+  char *end = nullptr;
+  settings.seed = std::strtoull(value, &end, 10);
+  if (*end != '\0' || end == value)
+    refuse(name, value, "a whole number, as in 5");
 }
 
 static Settings readSettings() {
   Settings settings;
   readDevice(settings);
   readFailing(settings);
-  if (const char *seed = std::getenv("HFTA_EMULATION_SEED"))
-    settings.seed = std::strtoull(seed, nullptr, 10);
+  readSeed(settings);
   return settings;
 }
 

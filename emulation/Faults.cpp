@@ -14,6 +14,8 @@ using namespace emulation;
 static constexpr const char *names[] = {"barrier", "wait",  "edge",
                                         "bounds",  "copy",  "clear",
                                         "host",    "async", "products"};
+static_assert(std::size(names) == static_cast<size_t>(Fault::products) + 1,
+              "each fault has a name");
 
 uint64_t emulation::getFault(Fault fault) {
   const Settings &settings = getSettings();
@@ -25,6 +27,16 @@ bool emulation::strikes(Fault fault) {
   static std::atomic<uint64_t> counts[std::size(names)];
   uint64_t number = getFault(fault);
   return number > 0 && ++counts[static_cast<size_t>(fault)] == number;
+}
+
+std::string emulation::listFaults() {
+  std::string list;
+  for (const char *const &name : names) {
+    if (&name != std::begin(names))
+      list += &name == std::prev(std::end(names)) ? " and " : ", ";
+    list += name;
+  }
+  return list;
 }
 
 bool emulation::isFault(const char *text) {

@@ -9,6 +9,7 @@
 #define HFTA_EMULATION_FAULTS_H
 
 #include <cstdint>
+#include <string>
 
 namespace emulation {
 
@@ -32,6 +33,9 @@ bool strikes(Fault fault);
 
 /// Returns whether `text` names a fault.
 bool isFault(const char *text);
+
+/// Returns the names of all faults, in the form "wait, copy and clear".
+std::string listFaults();
 
 } // namespace emulation
 

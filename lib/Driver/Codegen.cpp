@@ -2,19 +2,19 @@
 
 #include "Hfta/Driver/Codegen.h"
 #include "CodegenParts.h"
+#include "CompileParts.h"
 #include "GpuCodegen.h"
 #include "Hfta/Conversion/HftaToRuntime.h"
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/Target/Cpu.h"
+#include "KernelObjects.h"
 #include "LlvmCode.h"
 
 #include "mlir/Target/LLVMIR/Export.h"
 
-#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/TargetSelect.h"
-#include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Internalize.h"
@@ -38,8 +38,8 @@ unsigned hfta::getThreadLimit() {
 // Translation
 //===----------------------------------------------------------------------===//
 
-llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
-CodeGenerator::createMachine() const {
+static llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+createMachine(TargetAttr target) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   return createTargetMachine(kHostTriple, kBaseCpu, target.getLlvmFeatures());
@@ -55,15 +55,10 @@ static void setFunctionTarget(llvm::Function &function, TargetAttr target) {
 
 LogicalResult CodeGenerator::translate(ModuleOp op) {
   llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine =
-      createMachine();
+      createMachine(target);
   if (!machine)
     return op.emitError() << llvm::toString(machine.takeError());
-  parts.push_back(std::make_unique<Part>());
-  Part &part = *parts.front();
-  part.machine = std::move(*machine);
-  part.module =
-      translateModuleToLLVMIR(op, part.context, op.getName().value_or("hfta"));
-  module = part.module.get();
+  module = translateModuleToLLVMIR(op, context, op.getName().value_or("hfta"));
   if (!module)
     return failure();
   std::string message;
@@ -73,7 +68,7 @@ LogicalResult CodeGenerator::translate(ModuleOp op) {
   if (!module->getNamedGlobal(kProgramSymbol))
     return op.emitError("module defines no '") << kProgramSymbol << "'";
   module->setTargetTriple(llvm::Triple(kHostTriple));
-  module->setDataLayout(part.machine->createDataLayout());
+  module->setDataLayout((*machine)->createDataLayout());
   module->setPICLevel(llvm::PICLevel::BigPIC);
   for (llvm::Function &function : *module)
     if (!function.isDeclaration())
@@ -266,34 +261,6 @@ void CodeGenerator::keep(llvm::ArrayRef<std::string> symbols) {
   });
 }
 
-llvm::Error CodeGenerator::addPart(llvm::StringRef bitcode) {
-  auto part = std::make_unique<Part>();
-  llvm::Expected<std::unique_ptr<llvm::Module>> read =
-      llvm::parseBitcodeFile({bitcode, "part"}, part->context);
-  if (!read)
-    return read.takeError();
-  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine =
-      createMachine();
-  if (!machine)
-    return machine.takeError();
-  part->module = std::move(*read);
-  part->machine = std::move(*machine);
-  parts.push_back(std::move(part));
-  return llvm::Error::success();
-}
-
-llvm::Error CodeGenerator::split(llvm::StringRef prefix) {
-  std::vector<Bitcode> codes = splitModule(*module, prefix);
-  if (codes.size() == 1)
-    return llvm::Error::success();
-  parts.clear();
-  for (const Bitcode &code : codes)
-    if (llvm::Error error = addPart(llvm::StringRef(code.data(), code.size())))
-      return error;
-  module = parts.front()->module.get();
-  return llvm::Error::success();
-}
-
 /// The passes for kernels, whose loops are tiled and whose values are vectors
 /// already. What remains is to simplify addresses, to hoist loop-invariant
 /// code, and to rotate loops so that they test at their end, without which
@@ -316,14 +283,43 @@ static constexpr llvm::StringLiteral kWindowPasses =
     "instcombine<max-iterations=1;no-verify-fixpoint>,loop-unroll<O3>,"
     "early-cse<memssa>,loop-mssa(licm),simplifycfg,dce";
 
-void CodeGenerator::optimize(Part &part) {
-  llvm::PassBuilder builder(part.machine.get());
+namespace {
+
+/// One thread's compiler of modules for a target.
+class ModuleCompiler {
+public:
+  static llvm::Expected<ModuleCompiler> create(TargetAttr target);
+
+  /// Returns the module's text or object for `phase`.
+  llvm::Expected<std::string> compile(llvm::Module &module, Phase phase);
+
+private:
+  explicit ModuleCompiler(std::unique_ptr<llvm::TargetMachine> machine)
+      : machine(std::move(machine)) {}
+
+  void optimize(llvm::Module &module);
+
+  std::unique_ptr<llvm::TargetMachine> machine;
+};
+
+} // namespace
+
+llvm::Expected<ModuleCompiler> ModuleCompiler::create(TargetAttr target) {
+  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine =
+      createMachine(target);
+  if (!machine)
+    return machine.takeError();
+  return ModuleCompiler(std::move(*machine));
+}
+
+void ModuleCompiler::optimize(llvm::Module &module) {
+  llvm::PassBuilder builder(machine.get());
   Analyses analyses(builder);
   llvm::FunctionPassManager kernelPasses, windowPasses;
   llvm::cantFail(builder.parsePassPipeline(kernelPasses, kKernelPasses));
   llvm::cantFail(builder.parsePassPipeline(windowPasses, kWindowPasses));
-  llvm::GlobalDCEPass().run(*part.module, analyses.modules);
-  for (llvm::Function &function : *part.module) {
+  llvm::GlobalDCEPass().run(module, analyses.modules);
+  for (llvm::Function &function : module) {
     if (function.isDeclaration())
       continue;
     bool isWindow = function.hasFnAttribute(kSharesWindowsAttrName);
@@ -331,47 +327,70 @@ void CodeGenerator::optimize(Part &part) {
   }
 }
 
-void CodeGenerator::optimize() {
-  llvm::DefaultThreadPool threads(llvm::hardware_concurrency(getThreadLimit()));
-  for (std::unique_ptr<Part> &part : parts)
-    threads.async([&part] { optimize(*part); });
-}
-
-llvm::Expected<std::string> CodeGenerator::emit(Part &part, Phase phase) {
+llvm::Expected<std::string> ModuleCompiler::compile(llvm::Module &module,
+                                                    Phase phase) {
+  optimize(module);
   if (phase != Phase::llvmIR)
-    return emitCode(*part.machine, *part.module,
+    return emitCode(*machine, module,
                     phase == Phase::assembly
                         ? llvm::CodeGenFileType::AssemblyFile
                         : llvm::CodeGenFileType::ObjectFile);
   std::string text;
   llvm::raw_string_ostream os(text);
-  part.module->print(os, nullptr);
+  module.print(os, nullptr);
   return text;
 }
 
-llvm::Expected<std::vector<std::string>> CodeGenerator::emit(Phase phase) {
-  std::vector<llvm::Expected<std::string>> texts;
-  texts.reserve(parts.size());
-  for (size_t i = 0; i < parts.size(); ++i)
-    texts.emplace_back(std::string());
-  {
-    llvm::DefaultThreadPool threads(
-        llvm::hardware_concurrency(getThreadLimit()));
-    for (size_t i = 0; i < parts.size(); ++i)
-      threads.async([&, i] {
-        llvm::cantFail(texts[i].takeError());
-        texts[i] = emit(*parts[i], phase);
-      });
-  }
-  std::vector<std::string> results;
-  llvm::Error errors = llvm::Error::success();
-  for (llvm::Expected<std::string> &text : texts) {
-    if (text)
-      results.push_back(std::move(*text));
+llvm::Expected<std::string> CodeGenerator::emit(Phase phase) {
+  llvm::Expected<ModuleCompiler> compiler = ModuleCompiler::create(target);
+  return compiler ? compiler->compile(*module, phase) : compiler.takeError();
+}
+
+/// Splits the module into parts; what remains of it comes first.
+static std::vector<CodePart> makeParts(llvm::Module &module,
+                                       const PartOptions &options) {
+  std::vector<CodePart> parts = splitModule(module, options);
+  parts.insert(parts.begin(),
+               {writeBitcode(module), module.getInstructionCount(),
+                /*isReusable=*/false, ""});
+  return parts;
+}
+
+llvm::Expected<std::vector<std::string>>
+CodeGenerator::emitObjects(llvm::StringRef prefix,
+                           std::vector<KernelObject> &kernels) {
+  PartOptions options = {prefix, {}};
+  for (const KernelObject &kernel : kernels)
+    if (kernel.isKnown)
+      share(*module->getFunction(kernel.name + kEntrySuffix.str()),
+            kernel.symbol);
     else
-      errors = llvm::joinErrors(std::move(errors), text.takeError());
+      options.kernels[kernel.name] = kernel.symbol;
+  std::vector<CodePart> parts = makeParts(*module, options);
+  llvm::Expected<std::vector<std::string>> compiled =
+      compileParts(parts, [&]() -> llvm::Expected<PartCompiler> {
+        llvm::Expected<ModuleCompiler> compiler =
+            ModuleCompiler::create(target);
+        if (!compiler)
+          return compiler.takeError();
+        return [compiler = std::move(*compiler)](llvm::Module &part) mutable {
+          return compiler.compile(part, Phase::object);
+        };
+      });
+  if (!compiled)
+    return compiled.takeError();
+  std::vector<std::string> objects;
+  llvm::StringMap<std::string> objectsOfKernels;
+  for (auto [part, object] : llvm::zip_equal(parts, *compiled))
+    if (part.kernel.empty())
+      objects.push_back(std::move(object));
+    else
+      objectsOfKernels[part.kernel] = std::move(object);
+  for (KernelObject &kernel : kernels) {
+    if (!kernel.isKnown)
+      kernel.object = objectsOfKernels.lookup(kernel.name);
+    if (!kernel.object.empty())
+      objects.push_back(kernel.object);
   }
-  if (errors)
-    return std::move(errors);
-  return results;
+  return objects;
 }

@@ -4,23 +4,37 @@
 
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The number of instructions that each part should have, and the most parts.
+/// The number of instructions that each balanced part should have, and the
+/// largest number of such parts.
 static constexpr size_t kPartInstructions = 8000;
 static constexpr size_t kMaxParts = 8;
+/// A kernel with at least this many instructions is a part of its own: making a
+/// part takes as long as compiling about 30 instructions.
+static constexpr size_t kKernelInstructions = 150;
+
+Bitcode hfta::writeBitcode(const llvm::Module &module) {
+  Bitcode code;
+  llvm::raw_svector_ostream os(code);
+  llvm::WriteBitcodeToFile(module, os);
+  return code;
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
 
 namespace {
 
-/// Functions that call each other, directly or not.
+/// Functions that call each other.
 struct Group {
   llvm::SmallVector<llvm::Function *> functions;
   size_t instructions = 0, number = 0;
@@ -28,37 +42,34 @@ struct Group {
 
 } // namespace
 
-/// Calls `visit` with each instruction and each global value that uses `value`,
-/// directly or within constant expressions and aggregates.
-static void forEachUser(const llvm::GlobalValue &value,
-                        llvm::function_ref<void(const llvm::User *)> visit) {
-  llvm::SmallVector<const llvm::User *> waiting(value.user_begin(),
-                                                value.user_end());
-  llvm::SmallPtrSet<const llvm::User *, 8> seen;
-  while (!waiting.empty()) {
-    const llvm::User *user = waiting.pop_back_val();
-    if (!seen.insert(user).second)
-      continue;
-    if (llvm::isa<llvm::Instruction, llvm::GlobalValue>(user))
-      visit(user);
+/// Calls `visit` with each function whose instructions use the value, be it
+/// through constant expressions or the initializers of variables; with null for
+/// a use that belongs to no function.
+static void visitUsers(const llvm::Value &value,
+                       llvm::function_ref<void(llvm::Function *)> visit) {
+  for (const llvm::User *user : value.users()) {
+    if (const auto *instruction = llvm::dyn_cast<llvm::Instruction>(user))
+      visit(const_cast<llvm::Function *>(instruction->getFunction()));
+    else if (llvm::isa<llvm::GlobalValue>(user) || user->user_empty())
+      visit(nullptr);
     else
-      waiting.append(user->user_begin(), user->user_end());
+      visitUsers(*user, visit);
   }
 }
 
-/// Collects the groups in the order of the module.
+/// Returns the groups in the order of the module.
 static std::vector<Group> collectGroups(llvm::Module &module) {
-  llvm::EquivalenceClasses<const llvm::Function *> classes;
+  llvm::EquivalenceClasses<llvm::Function *> classes;
   for (llvm::Function &function : module) {
     if (function.isDeclaration())
       continue;
     classes.insert(&function);
-    forEachUser(function, [&](const llvm::User *user) {
-      if (auto *instruction = llvm::dyn_cast<llvm::Instruction>(user))
-        classes.unionSets(&function, instruction->getFunction());
+    visitUsers(function, [&](llvm::Function *user) {
+      if (user)
+        classes.unionSets(&function, user);
     });
   }
-  llvm::MapVector<const llvm::Function *, Group> groups;
+  llvm::MapVector<llvm::Function *, Group> groups;
   for (llvm::Function &function : module) {
     if (function.isDeclaration())
       continue;
@@ -74,124 +85,241 @@ static std::vector<Group> collectGroups(llvm::Module &module) {
   return list;
 }
 
-/// Assigns each function to a part: the largest groups come first, each goes to
-/// the part with the fewest instructions so far.
-static llvm::DenseMap<const llvm::GlobalValue *, size_t>
-assignParts(std::vector<Group> groups, size_t parts) {
+/// Distributes the groups over parts: the largest groups first, each to the
+/// part with the fewest instructions so far.
+static std::vector<Group> balance(std::vector<Group> groups, size_t parts) {
   llvm::sort(groups, [](const Group &a, const Group &b) {
     return std::tie(b.instructions, a.number) <
            std::tie(a.instructions, b.number);
   });
-  llvm::SmallVector<size_t> load(parts, 0);
-  llvm::DenseMap<const llvm::GlobalValue *, size_t> partOf;
+  std::vector<Group> balanced(parts);
   for (const Group &group : groups) {
-    size_t part = llvm::min_element(load) - load.begin();
-    load[part] += group.instructions;
-    for (llvm::Function *function : group.functions)
-      partOf[function] = part;
+    auto part = llvm::min_element(balanced, [](const Group &a, const Group &b) {
+      return a.instructions < b.instructions;
+    });
+    part->instructions += group.instructions;
+    llvm::append_range(part->functions, group.functions);
   }
-  return partOf;
+  return balanced;
 }
 
-/// Whether instructions use the value, directly or within constants.
-static bool isUsedByCode(const llvm::GlobalValue &value) {
-  bool isUsed = false;
-  forEachUser(value, [&](const llvm::User *user) {
-    isUsed |= llvm::isa<llvm::Instruction>(user);
-  });
-  return isUsed;
-}
+//===----------------------------------------------------------------------===//
+// Moving functions
+//===----------------------------------------------------------------------===//
 
-/// Whether other global values use the value, such as a variable that points to
-/// it.
-static bool isUsedByGlobals(const llvm::GlobalValue &value) {
-  bool isUsed = false;
-  forEachUser(value, [&](const llvm::User *user) {
-    isUsed |= llvm::isa<llvm::GlobalValue>(user);
-  });
-  return isUsed;
-}
-
-/// Whether the variable is shared memory, which a GPU's block has for the
-/// duration of a kernel.
+/// Memory that threads of a GPU's block share exists for one kernel at a time.
 static bool isSharedMemory(const llvm::GlobalVariable &variable) {
   constexpr unsigned kSharedSpace = 3;
   return variable.getAddressSpace() == kSharedSpace;
 }
 
-/// Whether each part gets its own copy of a value: a constant that code alone
-/// uses and that holds no addresses, or memory that holds nothing before a
-/// kernel begins.
-static bool isRepeated(const llvm::GlobalValue &value) {
-  auto *variable = llvm::dyn_cast<llvm::GlobalVariable>(&value);
-  if (!variable || !variable->hasLocalLinkage() || !variable->hasInitializer())
-    return false;
-  return isSharedMemory(*variable) ||
-         (variable->isConstant() &&
-          !variable->getInitializer()->needsRelocation() &&
-          !isUsedByGlobals(value));
+/// Whether each part has a copy of its own: nobody can tell copies of a
+/// constant that points to nothing apart, and shared memory holds nothing
+/// before a kernel begins.
+static bool isRepeated(const llvm::GlobalVariable &variable) {
+  return variable.hasLocalLinkage() && variable.hasInitializer() &&
+         (isSharedMemory(variable) ||
+          (variable.isConstant() &&
+           !variable.getInitializer()->needsRelocation()));
 }
 
-/// Whether another part may refer to a private symbol: a function that
-/// variables of the first part point to, or a variable that functions use.
-static bool isShared(const llvm::GlobalValue &value) {
-  if (!value.hasLocalLinkage() || value.isDeclaration())
-    return false;
-  if (llvm::isa<llvm::Function>(value))
-    return isUsedByGlobals(value);
-  return !isRepeated(value) && isUsedByCode(value);
+void hfta::share(llvm::GlobalValue &value, const llvm::Twine &name) {
+  value.setName(name);
+  value.setLinkage(llvm::GlobalValue::ExternalLinkage);
+  value.setVisibility(llvm::GlobalValue::HiddenVisibility);
+  value.setDSOLocal(true);
 }
 
-static void share(llvm::Module &module, llvm::StringRef prefix) {
-  for (llvm::GlobalValue &value : module.global_values()) {
-    if (!isShared(value))
+namespace {
+
+/// Moves functions into a module of their own. Whatever they refer to is copied
+/// or declared there when it is met.
+class PartBuilder final : public llvm::ValueMaterializer {
+public:
+  PartBuilder(llvm::Module &whole, llvm::StringRef prefix)
+      : prefix(prefix),
+        part(std::make_unique<llvm::Module>("part", whole.getContext())) {
+    part->setTargetTriple(whole.getTargetTriple());
+    part->setDataLayout(whole.getDataLayout());
+    if (llvm::NamedMDNode *flags = whole.getModuleFlagsMetadata())
+      for (llvm::MDNode *flag : flags->operands())
+        part->getOrInsertModuleFlagsMetadata()->addOperand(flag);
+  }
+
+  void move(llvm::ArrayRef<llvm::Function *> functions);
+  /// As a part that depends on nothing but the kernel.
+  CodePart takeKernel(llvm::StringRef kernel, llvm::StringRef symbol,
+                      size_t instructions);
+  CodePart take(size_t instructions) {
+    return {writeBitcode(*part), instructions, /*isReusable=*/false, ""};
+  }
+
+  llvm::Value *materialize(llvm::Value *value) override;
+
+private:
+  llvm::GlobalVariable *copy(llvm::GlobalVariable &variable);
+  llvm::GlobalValue *declare(llvm::GlobalValue &value);
+
+  llvm::StringRef prefix;
+  std::unique_ptr<llvm::Module> part;
+  llvm::ValueToValueMapTy mapping;
+  /// Functions that the whole module still refers to, and their definitions.
+  llvm::SmallVector<std::pair<llvm::Function *, llvm::Function *>, 2> entries;
+};
+
+} // namespace
+
+llvm::GlobalVariable *PartBuilder::copy(llvm::GlobalVariable &variable) {
+  auto *copied = new llvm::GlobalVariable(
+      *part, variable.getValueType(), variable.isConstant(),
+      variable.getLinkage(), variable.getInitializer(), variable.getName(),
+      /*InsertBefore=*/nullptr, variable.getThreadLocalMode(),
+      variable.getAddressSpace());
+  copied->copyAttributesFrom(&variable);
+  return copied;
+}
+
+llvm::GlobalValue *PartBuilder::declare(llvm::GlobalValue &value) {
+  if (value.hasLocalLinkage())
+    share(value, prefix + value.getName());
+  if (auto *function = llvm::dyn_cast<llvm::Function>(&value)) {
+    llvm::Function *declared = llvm::Function::Create(
+        function->getFunctionType(), llvm::GlobalValue::ExternalLinkage,
+        function->getAddressSpace(), function->getName(), part.get());
+    declared->copyAttributesFrom(function);
+    return declared;
+  }
+  auto &variable = llvm::cast<llvm::GlobalVariable>(value);
+  auto *declared = new llvm::GlobalVariable(
+      *part, variable.getValueType(), variable.isConstant(),
+      llvm::GlobalValue::ExternalLinkage, /*Initializer=*/nullptr,
+      variable.getName(), /*InsertBefore=*/nullptr,
+      variable.getThreadLocalMode(), variable.getAddressSpace());
+  declared->copyAttributesFrom(&variable);
+  return declared;
+}
+
+llvm::Value *PartBuilder::materialize(llvm::Value *value) {
+  auto *global = llvm::dyn_cast<llvm::GlobalValue>(value);
+  if (!global || global->getParent() == part.get())
+    return nullptr;
+  auto *variable = llvm::dyn_cast<llvm::GlobalVariable>(global);
+  return variable && isRepeated(*variable) ? copy(*variable) : declare(*global);
+}
+
+void PartBuilder::move(llvm::ArrayRef<llvm::Function *> functions) {
+  llvm::SmallVector<llvm::Function *> moved;
+  for (llvm::Function *function : functions) {
+    llvm::Function *created = llvm::Function::Create(
+        function->getFunctionType(), function->getLinkage(),
+        function->getAddressSpace(), function->getName(), part.get());
+    mapping[function] = created;
+    for (auto [from, to] : llvm::zip(function->args(), created->args()))
+      mapping[&from] = &to;
+    moved.push_back(created);
+  }
+  for (auto [from, to] : llvm::zip(functions, moved)) {
+    llvm::SmallVector<llvm::ReturnInst *> returns;
+    llvm::CloneFunctionInto(to, from, mapping,
+                            llvm::CloneFunctionChangeType::DifferentModule,
+                            returns, "", nullptr, nullptr, this);
+    to->setVisibility(from->getVisibility());
+  }
+  llvm::SmallVector<llvm::GlobalValue::LinkageTypes> linkages;
+  for (llvm::Function *function : functions) {
+    linkages.push_back(function->getLinkage());
+    function->deleteBody();
+  }
+  for (auto [from, to, linkage] : llvm::zip(functions, moved, linkages)) {
+    from->removeDeadConstantUsers();
+    if (from->use_empty()) {
+      from->eraseFromParent();
       continue;
-    value.setName(prefix + value.getName());
-    value.setLinkage(llvm::GlobalValue::ExternalLinkage);
-    value.setVisibility(llvm::GlobalValue::HiddenVisibility);
-    value.setDSOLocal(true);
+    }
+    if (llvm::GlobalValue::isLocalLinkage(linkage)) {
+      share(*from, prefix + to->getName());
+      share(*to, from->getName());
+    }
+    entries.emplace_back(from, to);
   }
 }
 
-/// Removes the declarations and copies that only other parts need.
-static void removeUnneeded(llvm::Module &part) {
-  for (llvm::GlobalValue &value : part.global_values())
-    value.removeDeadConstantUsers();
-  for (llvm::Function &function : llvm::make_early_inc_range(part))
-    if (function.isDeclaration() && function.use_empty())
-      function.eraseFromParent();
+/// The names of a kernel's symbols, and of the constants that it reads, tell
+/// what else is in its program. None of them stays.
+CodePart PartBuilder::takeKernel(llvm::StringRef kernel, llvm::StringRef symbol,
+                                 size_t instructions) {
+  part->setModuleIdentifier("kernel");
+  part->setSourceFileName("kernel");
+  for (llvm::GlobalValue &value : part->global_values())
+    if (value.hasLocalLinkage()) {
+      value.setName(llvm::isa<llvm::Function>(value) ? "kernel" : "constant");
+      value.setLinkage(llvm::GlobalValue::PrivateLinkage);
+    }
+  auto [from, entry] = entries.front();
+  from->setName(symbol);
+  entry->setName(symbol);
+  return {writeBitcode(*part), instructions, /*isReusable=*/false,
+          kernel.str()};
+}
+
+/// Returns the kernel that a group is: private functions of which the program
+/// knows one, its entry point. Null if it isn't one of `kernels`.
+static llvm::Function *findKernel(const Group &group,
+                                  const PartOptions &options) {
+  llvm::Function *kernel = nullptr;
+  int64_t entries = 0;
+  for (llvm::Function *function : group.functions) {
+    if (!function->hasLocalLinkage())
+      return nullptr;
+    if (options.kernels.contains(function->getName()))
+      kernel = function;
+    bool isEntry = false;
+    visitUsers(*function, [&](llvm::Function *user) { isEntry |= !user; });
+    entries += isEntry;
+  }
+  return entries == 1 ? kernel : nullptr;
+}
+
+/// Variables that the module has no use for any more, as functions have left.
+static void removeUnusedVariables(llvm::Module &module) {
   for (llvm::GlobalVariable &variable :
-       llvm::make_early_inc_range(part.globals()))
+       llvm::make_early_inc_range(module.globals())) {
+    variable.removeDeadConstantUsers();
     if (variable.use_empty() &&
         (variable.isDeclaration() || isRepeated(variable)))
       variable.eraseFromParent();
+  }
 }
 
-std::vector<Bitcode> hfta::splitModule(llvm::Module &module,
-                                       llvm::StringRef prefix) {
-  std::vector<Group> groups = collectGroups(module);
+std::vector<CodePart> hfta::splitModule(llvm::Module &module,
+                                        const PartOptions &options) {
+  std::vector<CodePart> parts;
+  std::vector<Group> others;
   size_t instructions = 0;
-  for (const Group &group : groups)
+  for (Group &group : collectGroups(module)) {
+    llvm::Function *kernel = group.instructions >= kKernelInstructions
+                                 ? findKernel(group, options)
+                                 : nullptr;
+    if (kernel) {
+      std::string name = kernel->getName().str();
+      PartBuilder builder(module, options.prefix);
+      builder.move(group.functions);
+      parts.push_back(builder.takeKernel(name, options.kernels.lookup(name),
+                                         group.instructions));
+      continue;
+    }
     instructions += group.instructions;
-  size_t parts =
-      std::clamp<size_t>(instructions / kPartInstructions, 1, kMaxParts);
-  if (parts > 1)
-    share(module, prefix);
-  llvm::DenseMap<const llvm::GlobalValue *, size_t> partOf =
-      assignParts(std::move(groups), parts);
-  std::vector<Bitcode> codes(parts);
-  for (size_t part = 0; part < parts; ++part) {
-    llvm::ValueToValueMapTy mapping;
-    std::unique_ptr<llvm::Module> clone =
-        llvm::CloneModule(module, mapping, [&](const llvm::GlobalValue *value) {
-          auto found = partOf.find(value);
-          if (found != partOf.end())
-            return found->second == part;
-          return part == 0 || isRepeated(*value);
-        });
-    removeUnneeded(*clone);
-    llvm::raw_svector_ostream os(codes[part]);
-    llvm::WriteBitcodeToFile(*clone, os);
+    others.push_back(std::move(group));
   }
-  return codes;
+  size_t count =
+      std::clamp<size_t>(instructions / kPartInstructions, 1, kMaxParts);
+  std::vector<Group> balanced = balance(std::move(others), count);
+  for (const Group &group : llvm::drop_begin(balanced)) {
+    PartBuilder builder(module, options.prefix);
+    builder.move(group.functions);
+    parts.push_back(builder.take(group.instructions));
+  }
+  if (!parts.empty())
+    removeUnusedVariables(module);
+  return parts;
 }

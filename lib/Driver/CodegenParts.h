@@ -1,12 +1,19 @@
 //===- CodegenParts.h - An LLVM module in parts -----------------*- C++ -*-===//
+//
+// Large programs are compiled in parts, by several threads, and linked
+// afterwards. The parts depend only on the module, so that the bytes are equal
+// on every machine.
+//===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_DRIVER_CODEGENPARTS_H
 #define HFTA_LIB_DRIVER_CODEGENPARTS_H
 
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/IR/Module.h"
 
+#include <string>
 #include <vector>
 
 namespace mlir::hfta {
@@ -14,13 +21,36 @@ namespace mlir::hfta {
 /// Bitcode of a module.
 using Bitcode = llvm::SmallVector<char, 0>;
 
-/// Splits a module into parts with roughly equal numbers of instructions, which
-/// can be optimized and compiled separately and are linked afterwards. The
-/// number of parts depends only on the module. Functions that call each other
-/// stay together; variables that aren't copied into each part stay in the first
-/// one. Private symbols that other parts refer to become hidden ones, with
-/// names that begin with `prefix`.
-std::vector<Bitcode> splitModule(llvm::Module &module, llvm::StringRef prefix);
+Bitcode writeBitcode(const llvm::Module &module);
+
+/// Functions that have left their module for one of their own.
+struct CodePart {
+  Bitcode code;
+  size_t instructions;
+  bool isReusable;    ///< whether other programs may have a part with this code
+  std::string kernel; ///< the kernel's function, of a kernel that is a part
+};
+
+/// Lets other parts refer to a symbol by `name`.
+void share(llvm::GlobalValue &value, const llvm::Twine &name);
+
+struct PartOptions {
+  /// Private symbols that other parts refer to become hidden ones, with names
+  /// that begin with this prefix.
+  llvm::StringRef prefix;
+  /// Kernels by the names of their functions, with the symbols of their entry
+  /// points. Each large one is a part that depends on nothing but the kernel:
+  /// no other name of the module occurs in it.
+  llvm::StringMap<std::string> kernels;
+};
+
+/// Moves functions out of a module, which remains the first part, into further
+/// parts with roughly equal numbers of instructions. Functions that call each
+/// other stay together. Constants that point to nothing, and memory that
+/// threads of a GPU's block share, are copied into each part that uses them;
+/// other variables stay in the module.
+std::vector<CodePart> splitModule(llvm::Module &module,
+                                  const PartOptions &options);
 
 } // namespace mlir::hfta
 

@@ -16,6 +16,7 @@
 
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/IR/SampleMixing.h"
 #include "Hfta/Driver/Driver.h"
 #include "Hfta/Driver/Link.h"
 #include "Hfta/Driver/Output.h"
@@ -71,6 +72,7 @@ private:
   ExitCode checkInputs();
   ExitCode checkOutput();
   ExitCode checkCuts();
+  ExitCode checkSamples();
   ExitCode planPipeline();
   ExitCode findTarget(TargetAttr &target);
   ExitCode planMemory();
@@ -92,6 +94,13 @@ private:
   std::string getLabel() const {
     return programs.size() > 1 ? loaded.name + ": " : "";
   }
+  /// Returns what symbols of kernels begin with. Those of an executable are its
+  /// own; a library's may meet those of another in one program.
+  std::string getKernelPrefix() const {
+    return options.emit == Phase::library
+               ? getSymbolPrefix(getLibraryName(options.output))
+               : "";
+  }
   void begin(llvm::StringRef step) { timing.begin(getLabel() + step.str()); }
 
   const DriverOptions &options;
@@ -109,6 +118,7 @@ private:
       programs; ///< the symbols of the programs, one for each job
   std::vector<std::string> objects; ///< those of all jobs
   std::string plans;                ///< the plans of all jobs, as text
+  KernelObjects kernels;            ///< the kernels of the job at hand
   JobsReport report;                ///< covers all jobs that are planned
 };
 
@@ -233,6 +243,26 @@ ExitCode Compiler::checkCuts() {
                                                : ExitCode::input;
 }
 
+/// Finds out whether samples are mixed before anything is planned for the job:
+/// no batch of such a model may be cut.
+ExitCode Compiler::checkSamples() {
+  ModuleOp module = *loaded.module;
+  // A module without models can be read and printed.
+  if (loaded.phase != Phase::import || module.getOps<ModelOp>().empty())
+    return ExitCode::done;
+  if (failed(Job::read(module)))
+    return ExitCode::input;
+  PassManager passes(&context, ModuleOp::getOperationName());
+  passes.addPass(createHftaFindMixedSamples());
+  unsigned errorCount = printer.getErrorCount();
+  if (failed(passes.run(module)))
+    return printer.getErrorCount() > errorCount ? ExitCode::unsupported
+                                                : ExitCode::internal;
+  if (module->hasAttr(kLossMixedByAttrName))
+    loaded.pipeline.plansMicroBatches = false;
+  return ExitCode::done;
+}
+
 /// Finds the module's future target, for when only copies of the module are
 /// lowered.
 ExitCode Compiler::findTarget(TargetAttr &target) {
@@ -327,6 +357,9 @@ ExitCode Compiler::runPasses(const PhaseInfo &before, const PhaseInfo &phase) {
     costs = estimateTasks(*loaded.module, *job);
   if (failed(costs))
     return ExitCode::input;
+  if (phase.phase == Phase::llvm && isLinked(options.emit))
+    kernels.replaceKnown(*loaded.module, getKernelPrefix(),
+                         settings.verifySums);
   PassManager passes(&context, ModuleOp::getOperationName());
 #ifdef NDEBUG
   // Verifying between passes takes a seventh of the time. The result of each
@@ -387,7 +420,7 @@ ExitCode Compiler::generateCode() {
   JobCode code{
       *loaded.module, loaded.name, programs,
       options,        gpu,         [&](llvm::StringRef step) { begin(step); },
-      errors};
+      errors,         kernels};
   return code.generate(objects);
 }
 
@@ -449,6 +482,8 @@ ExitCode Compiler::prepareJob() {
           checkTarget(*loaded.module, loaded.phase, options, errors);
       code != ExitCode::done)
     return code;
+  if (ExitCode code = checkSamples(); code != ExitCode::done)
+    return code;
   if (ExitCode code = planPipeline();
       code != ExitCode::done || options.planPipeline)
     return code;
@@ -476,6 +511,7 @@ ExitCode Compiler::compileJob() {
   }
   // Free the memory for the next job.
   loaded.module = nullptr;
+  kernels = KernelObjects();
   return code;
 }
 

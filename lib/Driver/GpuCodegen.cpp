@@ -1,6 +1,7 @@
 //===- GpuCodegen.cpp - Images for GPUs -----------------------------------===//
 
 #include "GpuCodegen.h"
+#include "CompileParts.h"
 #include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Driver/Codegen.h"
 #include "Hfta/Driver/Output.h"
@@ -17,7 +18,6 @@
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Bitcode/BitcodeReader.h"
-#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -143,12 +143,13 @@ static void registerTargets() {
 /// Checks that each part is complete, since parts are loaded separately. Only
 /// memory in NVVM's shared address space, which a launch allocates, may be
 /// undefined.
-static LogicalResult checkParts(ModuleOp op, ArrayRef<Bitcode> parts) {
-  for (const Bitcode &part : parts) {
+static LogicalResult checkParts(ModuleOp op, ArrayRef<CodePart> parts) {
+  for (const CodePart &part : parts) {
     llvm::LLVMContext context;
     llvm::Expected<std::unique_ptr<llvm::Module>> module =
         llvm::parseBitcodeFile(
-            {llvm::StringRef(part.data(), part.size()), "part"}, context);
+            {llvm::StringRef(part.code.data(), part.code.size()), "part"},
+            context);
     if (!module)
       return op.emitError() << llvm::toString(module.takeError());
     for (const llvm::GlobalValue &value : (*module)->global_values())
@@ -210,12 +211,16 @@ LogicalResult GpuCodeGenerator::translate(ModuleOp op, Kind &kind) const {
   if (llvm::Error error = optimize(*module, kind.chips.front()))
     return op.emitError() << llvm::toString(std::move(error));
   if (request.isText) {
-    llvm::raw_svector_ostream code(kind.parts.emplace_back());
-    llvm::WriteBitcodeToFile(*module, code);
+    kind.parts.push_back({writeBitcode(*module), 0, /*isReusable=*/false, ""});
     return success();
   }
   // The separator is "$", as names in PTX can't have slashes.
-  kind.parts = splitModule(*module, "hfta$");
+  std::vector<CodePart> moved = splitModule(*module, {"hfta$", {}});
+  kind.parts.push_back({writeBitcode(*module), module->getInstructionCount(),
+                        /*isReusable=*/false, ""});
+  std::move(moved.begin(), moved.end(), std::back_inserter(kind.parts));
+  for (CodePart &part : kind.parts)
+    part.isReusable = true;
   return request.emulated ? success() : checkParts(op, kind.parts);
 }
 
@@ -230,20 +235,17 @@ LogicalResult GpuCodeGenerator::translate(ModuleOp op) {
   return success();
 }
 
-/// Emits PTX, or an object for the host if images are emulated.
-llvm::Expected<std::string> GpuCodeGenerator::emit(const Bitcode &code,
+llvm::Expected<std::string> GpuCodeGenerator::emit(const CodePart &part,
                                                    llvm::StringRef chip) const {
   llvm::LLVMContext context;
   auto module = llvm::parseBitcodeFile(
-      {llvm::StringRef(code.data(), code.size()), "part"}, context);
+      {llvm::StringRef(part.code.data(), part.code.size()), "part"}, context);
   if (!module)
     return module.takeError();
   auto machine = createMachine(chip);
   if (!machine)
     return machine.takeError();
-  return emitCode(**machine, **module,
-                  request.emulated ? llvm::CodeGenFileType::ObjectFile
-                                   : llvm::CodeGenFileType::AssemblyFile);
+  return emitCode(**machine, **module, llvm::CodeGenFileType::AssemblyFile);
 }
 
 llvm::Expected<std::string> GpuCodeGenerator::emitPtx() {
@@ -276,7 +278,7 @@ GpuCodeGenerator::assemble(llvm::StringRef text, llvm::StringRef chip) const {
 
 /// The compilation of one part for one chip, with its result.
 struct GpuCodeGenerator::Work {
-  const Bitcode *part;
+  const CodePart *part;
   std::string chip;
   bool warpGroups;
   std::vector<GpuImage> images;
@@ -328,17 +330,20 @@ GpuCodeGenerator::link(llvm::ArrayRef<std::string> objects) const {
   return image->read();
 }
 
-/// Returns the PTX of a kind of kernels, which serves all chips of the kind.
+/// Returns a library of kernels for the host, which serves all chips of the
+/// kind.
 llvm::Expected<std::string>
 GpuCodeGenerator::makeEmulated(const Kind &kind) const {
-  std::vector<std::string> objects;
-  for (const Bitcode &part : kind.parts) {
-    llvm::Expected<std::string> object = emit(part, kind.chips.front());
-    if (!object)
-      return object.takeError();
-    objects.push_back(std::move(*object));
-  }
-  return link(objects);
+  llvm::Expected<std::vector<std::string>> objects =
+      compileParts(kind.parts, [&]() -> llvm::Expected<PartCompiler> {
+        auto machine = createMachine(kind.chips.front());
+        if (!machine)
+          return machine.takeError();
+        return [machine = std::move(*machine)](llvm::Module &part) {
+          return emitCode(*machine, part, llvm::CodeGenFileType::ObjectFile);
+        };
+      });
+  return objects ? link(*objects) : objects.takeError();
 }
 
 llvm::Expected<std::vector<GpuImage>>
@@ -360,7 +365,7 @@ llvm::Expected<std::vector<GpuImage>> GpuCodeGenerator::makeImages() {
   std::vector<Work> all;
   for (const Kind &kind : kinds)
     for (const std::string &chip : kind.chips)
-      for (const Bitcode &part : kind.parts)
+      for (const CodePart &part : kind.parts)
         if (!request.ptxas.empty() ||
             llvm::is_contained(request.ptxChips, chip))
           all.push_back({&part, chip, kind.warpGroups, {}, {}});

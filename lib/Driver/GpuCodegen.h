@@ -54,7 +54,7 @@ private:
   struct Kind {
     std::vector<std::string> chips;
     bool warpGroups; ///< the kernels use warp-group instructions
-    std::vector<Bitcode> parts;
+    std::vector<CodePart> parts;
   };
   llvm::SmallVector<Kind, 2> findKinds(ModuleOp op) const;
   LogicalResult translate(ModuleOp op, Kind &kind) const;
@@ -62,7 +62,7 @@ private:
   llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
   createMachine(llvm::StringRef chip) const;
   llvm::Error optimize(llvm::Module &module, llvm::StringRef chip) const;
-  llvm::Expected<std::string> emit(const Bitcode &code,
+  llvm::Expected<std::string> emit(const CodePart &part,
                                    llvm::StringRef chip) const;
   llvm::Expected<std::string> assemble(llvm::StringRef text,
                                        llvm::StringRef chip) const;

@@ -133,17 +133,30 @@ std::vector<std::string> JobCode::addEntries(CodeGenerator &generator,
   return symbols;
 }
 
-ExitCode JobCode::emit(CodeGenerator &generator,
-                       std::vector<std::string> &objects) {
-  Phase form = isLinked(options.emit) ? Phase::object : options.emit;
-  begin(getPhase(form).name);
-  llvm::Expected<std::vector<std::string>> code = generator.emit(form);
+ExitCode JobCode::emitText(CodeGenerator &generator) {
+  begin(getPhase(options.emit).name);
+  llvm::Expected<std::string> code = generator.emit(options.emit);
   if (!code)
     return fail(ExitCode::internal, code.takeError());
-  if (isLinked(options.emit))
-    llvm::append_range(objects, std::move(*code));
-  else if (llvm::Error error = writeOutput(options.output, code->front()))
+  if (llvm::Error error = writeOutput(options.output, *code))
     return fail(ExitCode::cannotWrite, std::move(error));
+  return ExitCode::done;
+}
+
+/// Adds the objects that are to be linked. Several jobs may have a kernel in
+/// common, whose object is linked once.
+ExitCode JobCode::emitObjects(CodeGenerator &generator, llvm::StringRef library,
+                              std::vector<std::string> &objects) {
+  begin(getPhase(Phase::object).name);
+  std::string prefix = getSymbolPrefix(programs.size() > 1 ? job : library);
+  llvm::Expected<std::vector<std::string>> code =
+      generator.emitObjects(prefix, kernels.getKernels());
+  if (!code)
+    return fail(ExitCode::internal, code.takeError());
+  kernels.store(module);
+  for (std::string &object : *code)
+    if (!llvm::is_contained(objects, object))
+      objects.push_back(std::move(object));
   return ExitCode::done;
 }
 
@@ -166,12 +179,7 @@ ExitCode JobCode::generate(std::vector<std::string> &objects) {
   }
   std::string library = getLibraryName(options.output);
   std::vector<std::string> symbols = addEntries(generator, library);
-  begin("optimize");
   generator.keep(symbols);
-  if (isLinked(options.emit))
-    if (llvm::Error error = generator.split(
-            getSymbolPrefix(programs.size() > 1 ? job : library)))
-      return fail(ExitCode::internal, std::move(error));
-  generator.optimize();
-  return emit(generator, objects);
+  return isLinked(options.emit) ? emitObjects(generator, library, objects)
+                                : emitText(generator);
 }

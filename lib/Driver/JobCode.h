@@ -6,6 +6,7 @@
 #include "GpuCodegen.h"
 #include "Hfta/Driver/Codegen.h"
 #include "Hfta/Driver/CommandLine.h"
+#include "KernelObjects.h"
 
 #include <functional>
 
@@ -42,6 +43,8 @@ struct JobCode {
       begin; ///< called when a long step begins
   llvm::raw_ostream &errors;
 
+  KernelObjects &kernels;
+
   /// Writes the output that `--emit` asks for, or adds objects that are to be
   /// linked.
   ExitCode generate(std::vector<std::string> &objects);
@@ -52,7 +55,9 @@ private:
   ExitCode makeImages(std::vector<GpuImage> &images, bool &isDone);
   std::vector<std::string> addEntries(CodeGenerator &generator,
                                       llvm::StringRef library);
-  ExitCode emit(CodeGenerator &generator, std::vector<std::string> &objects);
+  ExitCode emitText(CodeGenerator &generator);
+  ExitCode emitObjects(CodeGenerator &generator, llvm::StringRef library,
+                       std::vector<std::string> &objects);
 };
 
 } // namespace mlir::hfta

@@ -29,6 +29,7 @@ static void markPhase(OpPassManager &pm, llvm::StringRef phase) {
 }
 
 void hfta::buildFusedPipeline(OpPassManager &pm, const FusedPipelineOptions &) {
+  pm.addPass(createHftaFindMixedSamples());
   pm.addPass(createHftaDescribeModel());
   addCleanUp(pm);
   // This pass comes first, so that models with different types become alike.

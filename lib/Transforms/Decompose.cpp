@@ -1,5 +1,7 @@
 //===- Decompose.cpp - Rewrite composite ops ------------------------------===//
 
+#include "Decompose.h"
+
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Transforms/Passes.h"
 
@@ -11,28 +13,29 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
+void hfta::decomposeAll(Operation *root) {
+  SmallVector<DecomposableOpInterface> ops;
+  root->walk([&](DecomposableOpInterface op) { ops.push_back(op); });
+  while (!ops.empty()) {
+    DecomposableOpInterface op = ops.pop_back_val();
+    OpBuilder builder(op);
+    Operation *before = op->getPrevNode();
+    SmallVector<Value> replacements = op.decompose(builder);
+    // The result of a decomposition may itself have composite ops.
+    for (Operation *made = before ? before->getNextNode()
+                                  : &op->getBlock()->front();
+         made != op; made = made->getNextNode())
+      if (auto composite = dyn_cast<DecomposableOpInterface>(made))
+        ops.push_back(composite);
+    op->replaceAllUsesWith(replacements);
+    op->erase();
+  }
+}
+
 namespace {
 struct DecomposePass : hfta::impl::HftaDecomposeBase<DecomposePass> {
   using HftaDecomposeBase::HftaDecomposeBase;
 
-  void runOnOperation() override {
-    SmallVector<DecomposableOpInterface> ops;
-    getOperation()->walk(
-        [&](DecomposableOpInterface op) { ops.push_back(op); });
-    while (!ops.empty()) {
-      DecomposableOpInterface op = ops.pop_back_val();
-      OpBuilder builder(op);
-      Operation *before = op->getPrevNode();
-      SmallVector<Value> replacements = op.decompose(builder);
-      // The result of a decomposition may itself have composite ops.
-      for (Operation *made = before ? before->getNextNode()
-                                    : &op->getBlock()->front();
-           made != op; made = made->getNextNode())
-        if (auto composite = dyn_cast<DecomposableOpInterface>(made))
-          ops.push_back(composite);
-      op->replaceAllUsesWith(replacements);
-      op->erase();
-    }
-  }
+  void runOnOperation() override { decomposeAll(getOperation()); }
 };
 } // namespace

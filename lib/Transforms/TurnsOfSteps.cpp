@@ -74,7 +74,7 @@ static bool isForAnyCopies(ScheduleOp step) {
     if (auto repeat = dyn_cast<RepeatOp>(op))
       takesTurns |= repeat.getOver() == RepeatKind::turns;
     return isa<EveryOp, OnlyOp, AllReduceOp, AllGatherOp, BroadcastBytesOp,
-               SendOp, ReceiveOp>(op)
+               TakeGroupOp, SendOp, ReceiveOp>(op)
                ? WalkResult::interrupt()
                : WalkResult::advance();
   });

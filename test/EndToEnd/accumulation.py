@@ -10,6 +10,7 @@ that the op's own sums decide: each must be nearer. None may be farther by more 
 rounding to f32."""
 
 import json
+import re
 import sys
 
 from harness import (REFERENCE, Work, checkpoint, copy_file, fail, make_blocks,
@@ -229,9 +230,11 @@ def language_cases():
 
 
 def main():
-    work = Work(__doc__)
+    work = Work(__doc__, more=("--only",))
+    only = re.compile(work.options.only or "")
     for case in [*onnx_cases(), *language_cases()]:
-        check(work, case)
+        if only.match(case.name):
+            check(work, case)
 
 
 if __name__ == "__main__":

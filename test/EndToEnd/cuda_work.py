@@ -11,7 +11,7 @@ import harness
 from harness import (COPIES, MODELS, Work, checkpoint, copy_file, expect_equal,
                      expect_same_checkpoint, fail, make_blocks, read_safetensors, run)
 
-from make_data import SAMPLES, hash32, write_npy  # of a folder that harness names
+from make_data import SAMPLES, hash32, write_npy  # from a folder that harness names
 
 STEPS = 5
 RATES = ["1e-3", "3e-3", "1e-2"]

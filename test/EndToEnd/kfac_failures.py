@@ -8,7 +8,7 @@ import math
 from harness import (Work, checkpoint, copy_file, expect_equal, expect_same_file, fail,
                      make_blocks, read_log, read_npy, read_safetensors, run)
 from kfac import COPIES, make
-import make_data  # of a folder that harness knows
+import make_data  # from a folder that harness knows
 
 BATCH, SIDE, SAMPLES = 16, 8, 320
 STEPS = 12

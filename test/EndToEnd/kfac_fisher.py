@@ -18,7 +18,7 @@ import math
 
 from harness import (Work, checkpoint, copy_file, expect_equal, fail, make_blocks,
                      read_log, read_safetensors)
-import make_data  # of a folder that harness knows
+import make_data  # from a folder that harness knows
 
 EXACT = 1e-10
 DRAWS = 4096

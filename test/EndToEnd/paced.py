@@ -7,7 +7,7 @@ import json
 
 from harness import Work, expect_equal, fail, make_job, run
 
-SECONDS = 0.005  # of each run of a task
+SECONDS = 0.005  # how long each run of a task takes
 STEPS = 3
 MICRO_BATCHES = 4
 

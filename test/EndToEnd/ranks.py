@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness import (DATA, MODELS, Work, checkpoint, expect_equal,
                      expect_same_checkpoint, fail, make_blocks, read_log, run)
-from make_data import SAMPLES, mlp_data, write_npy  # of a folder that harness names
+from make_data import SAMPLES, mlp_data, write_npy  # from a folder that harness names
 from mpirun import Ranks, find_rank, run_apart, run_ranks
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,7 +10,7 @@ from mpirun import run_ranks
 from tracing import RESOLUTION, end, expect_order, read_trace
 
 MICRO_BATCHES = 8
-SECONDS = 0.005  # of each run of a paced task
+SECONDS = 0.005  # how long each run of a paced task takes
 WORKERS = 4
 
 

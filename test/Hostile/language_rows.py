@@ -2,7 +2,7 @@
 
 import os
 
-from onnx_writer import graph, model, node, tensor, value
+from onnx_writer import INT64, graph, model, node, tensor, value
 from row import Row
 
 GOOD = """model net(image: f32[batch, 8]) {
@@ -574,6 +574,31 @@ def make_file_rows():
                   place="" if files else "job.hfta:1:", files=files.items())
 
 
+def make_mixing_rows():
+    """Batches that are cut though a model mixes their samples."""
+    graphs = {
+        "the mean": [node("ReduceMean", ["image"], ["m"], "mix", axes=[0]),
+                     node("Sub", ["image", "m"], ["h"])],
+        "the first sample": [node("Gather", ["image", "zero"], ["m"], "mix"),
+                             node("Sub", ["image", "m"], ["h"])],
+        "a softmax": [node("Softmax", ["image"], ["h"], "mix", axis=0)],
+        "a sum of all": [node("CumSum", ["image", "zero"], ["h"], "mix")]}
+    clauses = ("micro_batches 2", "micro_batches 16", "pipeline replicas = [2]",
+               "micro_batches 4, groups = 2")
+    weights = [tensor("w", [8, 4], [0.5] * 32), tensor("zero", [], [0], type=INT64)]
+    for (name, nodes), clause in zip(graphs.items(), clauses):
+        content = model(graph(
+            [*nodes, node("MatMul", ["h", "w"], ["output"])],
+            [value("image", ["batch", 8])], [value("output", ["batch", 4])],
+            weights))
+        yield row(f"{clause} of a model that needs {name} of the batch",
+                  'model net = onnx("net.onnx")\n' +
+                  GOOD[GOOD.index("data made"):].replace(
+                      "steps     3", f"steps 3\n  {clause}"), 3,
+                  "node 'mix' mixes the samples of a batch", "can't be cut",
+                  files={"net.onnx": content}.items(), place="net.onnx: error:")
+
+
 def make_rows(_):
     yield from make_lexical_rows()
     yield from make_number_rows()
@@ -582,3 +607,4 @@ def make_rows(_):
     yield from make_precondition_rows()
     yield from make_shape_rows()
     yield from make_file_rows()
+    yield from make_mixing_rows()

@@ -23,7 +23,7 @@ from onnx_writer import varint
 
 SECONDS = 10
 MEMORY = 2 << 30
-MOST_BYTES = 1 << 16  # of a file that is mutated
+MOST_BYTES = 1 << 16  # the largest file that is mutated
 EXIT_CODES = {0, 1, 3}  # done, wrong, unsupported
 # The code and message with which the command rightly refuses a file of several jobs.
 SEVERAL_JOBS = 2, b"takes one job"

@@ -59,7 +59,7 @@ class Case:
     """A case of two copies, whose values are lists; or of one copy."""
     network: str
     optimizer: str
-    settings: dict                # of the optimizer
+    settings: dict                # the optimizer's
     kfac: dict                    # arguments of the preconditioner
     damping_schedule: dict = None  # kind and its numbers
     schedule: dict = None
@@ -69,9 +69,9 @@ class Case:
     clip_norm: list = None
     masked: bool = False
     steps: int = STEPS
-    models: tuple = ()      # of the copies; empty: the network's
-    seeds: tuple = ()       # of the copies; empty: 0
-    smoothing: float = 0.0  # of labels
+    models: tuple = ()      # the copies' models; empty: the network's
+    seeds: tuple = ()       # the copies' seeds; empty: 0
+    smoothing: float = 0.0  # label smoothing
     velocity: bool = False  # whether sgd's is compared, too
     copies: int = 2
 

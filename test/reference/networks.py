@@ -34,7 +34,7 @@ class Field:
 class Network:
     inputs: dict   # name of the model's input to Field
     label: Field
-    output: str    # of the model; the loss reads it
+    output: str    # the model's output that the loss reads
     loss: str      # nll, cross_entropy, binary_cross_entropy or mse
     optimizer: str = "adam"  # or sgd, with momentum 0.9
     frozen: tuple = ()       # patterns of initializers that aren't parameters

@@ -175,7 +175,7 @@ class Factored(Layer):
         self.beyond = {}    # the diagonal of inverses where there are no rows
         self.shared = None  # an earlier layer that reads the same input
         self.group = None   # the group whose rows it takes; None: all
-        self.share = 1      # of a step's micro-batches
+        self.share = 1      # the micro-batches of a step
 
     def see_input(self, x):
         """Returns the rows of the input, [blocks, samples, positions, in]."""

@@ -18,7 +18,7 @@ struct MomentCase {
   Sizes blocks, columns;                     ///< the axes of a second_moment
   Sizes kernel, strides, dilations, padding; ///< the window of a patch_moment
   int64_t groups = 1;
-  int64_t blockColumns = 0; ///< of the diagonal blocks of a patch_moment; 0:
+  int64_t blockColumns = 0; ///< columns of a patch_moment's diagonal blocks; 0:
                             ///< whole
   bool ones = false;
   bool sum = false; ///< whether it adds to the old values

@@ -8,6 +8,7 @@ extern "C" {
 #include "device/cuda_launch.h"
 #include "device/cuda_maps.h"
 }
+#include "hfta/device.h"
 
 #include "gtest/gtest.h"
 
@@ -23,6 +24,42 @@ namespace {
 constexpr unsigned kCopies = 3, kRow = 32;
 constexpr uint64_t kRowBytes = kRow * sizeof(uint16_t);
 constexpr hfta_cu_result kInvalidValue = 1, kLaunchFailed = 719;
+
+/// Settings that the driver refuses when it is first called.
+class EmulatedSettings : public testing::Test {
+protected:
+  void expectRefusal(const char *name, const char *value,
+                     const std::string &expected) {
+    // The driver reads its settings once, so each check runs in a new process.
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    auto start = [=] {
+      setenv(name, value, 1);
+      hfta_error error = {};
+      const hfta_cuda *cuda = nullptr;
+      if (dlopen(HFTA_EMULATED_DRIVER, RTLD_NOW) &&
+          hfta_cuda_load(&cuda, &error) == HFTA_OK)
+        cuda->init(0);
+      std::exit(0);
+    };
+    EXPECT_EXIT(start(), testing::ExitedWithCode(2),
+                "emulated driver: " + std::string(name) + "='" + value +
+                    "': expected " + expected);
+  }
+};
+
+TEST_F(EmulatedSettings, FaultsAreListed) {
+  const std::string expected =
+      "FAULT:N, as in barrier:1; there are barrier, wait, edge, bounds, copy, "
+      "clear, host, async and products";
+  expectRefusal("HFTA_EMULATION_FAULT", "fire:1", expected);
+  expectRefusal("HFTA_EMULATION_FAULT", "products", expected);
+}
+
+TEST_F(EmulatedSettings, SeedsAreNumbers) {
+  expectRefusal("HFTA_EMULATION_SEED", "five", "a whole number");
+  expectRefusal("HFTA_EMULATION_SEED", "5x", "a whole number");
+  expectRefusal("HFTA_EMULATION_SEED", "", "a whole number");
+}
 
 /// A program of one kernel, which copies each copy's row, or the row that all
 /// copies share.
@@ -173,8 +210,126 @@ TEST_F(EmulatedDriver, UnsoundMapsAreRefused) {
   EXPECT_STREQ(failed.call, "cuTensorMapEncodeTiled");
 }
 
+/// The runtime's device with three queues, on the emulated driver.
+class EmulatedDevice : public EmulatedDriver {
+protected:
+  void open() {
+    hfta_device_options options = {};
+    options.queues = 3;
+    options.segments = 1;
+    options.copies = kCopies;
+    options.program = &program;
+    ASSERT_EQ(hfta_device_open("cuda:0", &options, &device, &error), HFTA_OK)
+        << error.message;
+  }
+  void TearDown() override {
+    hfta_device_close(device);
+    EmulatedDriver::TearDown();
+  }
+  /// Gives a queue a host function that fails with a text; nullptr: one that
+  /// succeeds.
+  void call(uint32_t queue, const char *text) {
+    hfta_host_call call = {};
+    call.argument = const_cast<char *>(text);
+    call.function = [](void *argument, hfta_error *error) {
+      ++calls;
+      return argument ? hfta_fail(error, HFTA_LOST, "%s",
+                                  static_cast<const char *>(argument))
+                      : HFTA_OK;
+    };
+    device->functions->call(device, queue, &call);
+  }
+  std::string messageOf(hfta_status status) const {
+    return status == HFTA_OK ? "" : error.message;
+  }
+  std::string waitUntil(uint32_t mark) {
+    return messageOf(device->functions->wait_until(device, mark, &error));
+  }
+
+  static int calls;
+  hfta_device *device = nullptr;
+  hfta_error error = {};
+};
+int EmulatedDevice::calls = 0;
+
+TEST_F(EmulatedDevice, CallsThatFailAreToldAtTheMarkBehindThem) {
+  open();
+  for (uint32_t queue : {1, 2}) {
+    call(3 - queue, nullptr);
+    call(queue, "the first");
+    device->functions->mark(device, 0);
+    call(3 - queue, "the second");
+    device->functions->mark(device, 1);
+    EXPECT_EQ(waitUntil(0), "the first");
+    EXPECT_EQ(waitUntil(1), "the second");
+    call(queue, nullptr);
+    device->functions->mark(device, 0);
+    EXPECT_EQ(waitUntil(0), "");
+    EXPECT_EQ(messageOf(device->functions->wait(device, &error)), "");
+  }
+}
+
+/// Waiting for a mark after a failed call also waits for the work after the
+/// mark.
+TEST_F(EmulatedDevice, NothingGoesOnBehindACallThatHasFailed) {
+  open();
+  calls = 0;
+  call(1, "the first");
+  device->functions->mark(device, 0);
+  call(2, nullptr);
+  EXPECT_EQ(waitUntil(0), "the first");
+  EXPECT_EQ(calls, 2);
+}
+
+TEST_F(EmulatedDevice, ADeviceEndsBehindWhatItWasGiven) {
+  open();
+  calls = 0;
+  call(1, nullptr);
+  call(2, "nobody asks");
+  hfta_device_close(device);
+  device = nullptr;
+  EXPECT_EQ(calls, 2);
+}
+
+/// A wait that fails has nevertheless waited for all queues, as its caller
+/// frees memory that their work uses.
+TEST_F(EmulatedDevice, AWaitThatFailsHasWaited) {
+  open();
+  calls = 0;
+  call(1, nullptr);
+  call(2, nullptr);
+  auto *functions = const_cast<hfta_cuda *>(cuda);
+  auto setContext = functions->context_set;
+  functions->context_set = [](hfta_cu_context) { return kInvalidValue; };
+  std::string message = messageOf(device->functions->wait(device, &error));
+  functions->context_set = setContext;
+  EXPECT_NE(message.find("cuCtxSetCurrent failed"), std::string::npos)
+      << message;
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(messageOf(device->functions->wait(device, &error)), "");
+}
+
+/// The device has 1000000 bytes: room for two copies, not for three.
+TEST_F(EmulatedDevice, ScratchMemoryIsThatOfTheCopiesThatGoAtOnce) {
+  launch.scratch_bytes = 6000; // for each of a block's 64 threads
+  open();
+  auto reserve = [&](int64_t copies) {
+    return messageOf(device->functions->reserve(device, copies, &error));
+  };
+  std::string message = reserve(3);
+  EXPECT_EQ(message.substr(0, message.find(" bytes more")),
+            "kernels' scratch memory: device 'cuda:0' ('emulated sm_90a') "
+            "needs 1152000");
+  EXPECT_EQ(reserve(2), "");
+  EXPECT_EQ(reserve(1), "");
+  EXPECT_NE(reserve(3), "");
+  EXPECT_EQ(reserve(2), "");
+}
+
+class EmulatedDriverAtLast : public EmulatedDriver {};
+
 /// This test is the last one, as no call succeeds after it.
-TEST_F(EmulatedDriver, CopiesThatNobodyWaitsForFail) {
+TEST_F(EmulatedDriverAtLast, CopiesThatNobodyWaitsForFail) {
   launch.symbol = "unfinished";
   ASSERT_EQ(load(), HFTA_OK);
   EXPECT_EQ(run(), 0);

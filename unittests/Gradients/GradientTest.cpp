@@ -26,7 +26,7 @@ struct OpCase {
   /// The range of the operands' values; integers are drawn from [0, integers).
   double low = -1.5, high = 1.5;
   int64_t integers = 4;
-  double step = 1e-5; ///< of the finite differences
+  double step = 1e-5; ///< the finite differences' step
 };
 
 /// Prints a case by its name in what a test prints.

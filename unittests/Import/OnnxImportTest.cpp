@@ -202,6 +202,51 @@ TEST(OnnxImport, ShapeArithmeticIsFolded) {
   EXPECT_FALSE(imported.contains("hfta.constant"));
 }
 
+/// The graph of a product with one size of the input's, to which `more` leads.
+std::string multiplied(int64_t axis, const std::string &more = "") {
+  return port("input", "x", {-1, 3}) + node("Shape", "s", {"x"}, {"shape"}) +
+         integers("axis", {axis}) +
+         node("Gather", "g", {"shape", "axis"}, {"n"}) + more +
+         node("Cast", "c", {more.empty() ? "n" : "m"}, {"f"},
+              attribute("to", int64_t(1))) +
+         node("Mul", "m", {"x", "f"}, {"y"}) + port("output", "y", {-1, 3});
+}
+
+TEST(OnnxImport, NumbersThatDependOnTheBatchSizeAreMarked) {
+  constexpr StringRef kMark = "hfta.of_batch_size";
+  std::string twice = node("Add", "a", {"n", "n"}, {"m"});
+  std::string itself = node("Div", "d", {"n", "n"}, {"m"});
+  for (const std::string &graph : {multiplied(0), multiplied(0, twice)}) {
+    Imported imported = Importer().import(makeModel(graph), batchOf(3));
+    ASSERT_TRUE(imported.model);
+    EXPECT_TRUE(imported.contains(kMark.str())) << imported.text;
+  }
+  // Another size may equal the batch size, and a quotient may not depend on it.
+  for (const std::string &graph : {multiplied(1), multiplied(0, itself)}) {
+    Imported imported = Importer().import(makeModel(graph), batchOf(3));
+    ASSERT_TRUE(imported.model);
+    EXPECT_FALSE(imported.contains(kMark.str())) << imported.text;
+  }
+  OnnxImportOptions dims = asWritten();
+  dims.dims["batch"] = 3;
+  EXPECT_TRUE(
+      Importer().import(makeModel(multiplied(0)), dims).contains(kMark.str()));
+}
+
+TEST(OnnxImport, AFunctionForTwoSamplesStandsBesideThatForOne) {
+  std::string graph =
+      port("input", "x", {-1, 3}) +
+      node("ReduceMean", "mean", {"x"}, {"m"}, listAttribute("axes", {0})) +
+      node("Sub", "s", {"x", "m"}, {"y"}) + port("output", "y", {-1, 3});
+  for (int64_t size : {1, 2}) {
+    OnnxImportOptions options = batchOf(size);
+    options.addsForwardOfTwo = true;
+    Imported imported = Importer().import(makeModel(graph), options);
+    ASSERT_TRUE(imported.model);
+    EXPECT_EQ(imported.contains("@forward_of_two"), size == 1);
+  }
+}
+
 TEST(OnnxImport, DiagonalBeyondTheMatrix) {
   for (int64_t diagonal : {std::numeric_limits<int64_t>::max(),
                            std::numeric_limits<int64_t>::min()}) {

@@ -46,7 +46,7 @@ struct Imported {
   OnnxFailure failure = OnnxFailure::none;
   std::vector<std::string> messages; ///< in the order in which they were
                                      ///< reported
-  std::string text;                  ///< of the imported module
+  std::string text;                  ///< the imported module
 
   bool contains(const std::string &part) const {
     return text.find(part) != std::string::npos;

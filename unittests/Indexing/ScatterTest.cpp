@@ -28,7 +28,7 @@ struct ScatterCase {
   /// The number of slices that indices choose from; the others have no update.
   int64_t chosen;
   std::string indexType = "i64";
-  enum { ofCopies, shared, constant } owner = ofCopies; ///< of the indices
+  enum { ofCopies, shared, constant } owner = ofCopies; ///< the indices' owner
 };
 
 std::ostream &operator<<(std::ostream &os, const ScatterCase &scatter) {

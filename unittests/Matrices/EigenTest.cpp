@@ -164,7 +164,7 @@ TEST(Eigen, ofEqualValues) {
   int64_t rows = 5;
   std::vector<Matrix> matrices(3);
   matrices[0].factor.assign(15, 0); // all zeros
-  matrices[1].factor.assign(15, 1); // of rank 1
+  matrices[1].factor.assign(15, 1); // a matrix of rank 1
   matrices[2].factor.assign(15, 0); // three equal eigenvalues
   for (int64_t i : {1, 2, 4})
     matrices[2].factor[i * (i + 3) / 2] = 2;

@@ -89,7 +89,7 @@ private:
   std::vector<std::string> inputNames, outputNames;
   std::vector<NamedTensor> constants; ///< inputs that must be known at compile
                                       ///< time
-  NodeResult description;             ///< of the model, without a status
+  NodeResult description;             ///< the model's, without a status
   std::unique_ptr<JitProgram> program;
 };
 

@@ -22,7 +22,7 @@ enum class NodeStatus {
 struct NodeResult {
   NodeStatus status = NodeStatus::passed;
   std::string reason;                   ///< one line, unless it `passed`
-  std::vector<std::string> operators{}; ///< of the model's nodes, except
+  std::vector<std::string> operators{}; ///< the operators of the nodes, except
                                         ///< constants
   /// Whether outputs have a derivative by inputs; none if the inputs aren't
   /// floats.

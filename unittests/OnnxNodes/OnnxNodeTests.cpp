@@ -9,7 +9,6 @@
 // that ends in a colon for each reason. Exits with 1 if another test doesn't
 // pass, or if one of these does; without FILE, if one fails or is wrong. Also
 // exits with 1 if PAGE doesn't agree with the tests.
-// exits with 1 if PAGE isn't what the tests show.
 //===----------------------------------------------------------------------===//
 
 #include "OperatorPage.h"

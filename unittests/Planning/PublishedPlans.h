@@ -39,7 +39,7 @@ struct GoldenRow {
   const char *profile;
   int64_t profileSamples;
   char configuration;
-  int64_t batch, samples; // of a batch, of a micro-batch
+  int64_t batch, samples; // samples of a batch, of a micro-batch
   std::vector<std::string> lastLayers;
   std::vector<int64_t> replicas;
   std::vector<StageSums> sums; // empty: the profile must be read

@@ -10,7 +10,11 @@
 extern "C" {
 #include "schedule/ahead.h"
 #include "schedule/instance_impl.h"
+#include "training/trainer_impl.h"
 }
+
+#include <csignal>
+#include <sys/resource.h>
 
 namespace {
 
@@ -453,4 +457,96 @@ TEST_F(AheadTraining, DataThatChangeEndItBehindWhatTheDeviceHas) {
   for (int copy = 0; copy < 3; ++copy)
     EXPECT_EQ(copyFile(std::string("changed/") + name, copy),
               copyFile(std::string("plain/") + name, copy));
+}
+
+namespace {
+/// Limits the length of files to that of one file while the object exists, so
+/// that writing at the end of this file fails.
+class FullDisk {
+public:
+  explicit FullDisk(const std::string &path) {
+    handler = std::signal(SIGXFSZ, SIG_IGN);
+    EXPECT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    rlimit limited = before;
+    limited.rlim_cur = readFile(path).size();
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &limited), 0);
+  }
+  ~FullDisk() {
+    setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+  }
+
+private:
+  rlimit before;
+  void (*handler)(int);
+};
+} // namespace
+
+/// The step after the one that can't be logged is settled, too, and both may be
+/// saved.
+TEST_F(AheadTraining, AStepThatCantBeLoggedLeavesNothingUnderWay) {
+  Plain plain(options());
+  ProgramPointer program = makeProgram(options());
+  InstancePointer instance = makeInstance(program.get(), 1, "shuffled:2");
+  record(instance.get());
+  std::string log = folder.path("log.jsonl");
+  hfta_train_options train = {};
+  train.data_root = data.root.c_str();
+  train.steps = kSteps;
+  train.log_path = log.c_str();
+  train.log_every = 2;
+  hfta_train_result result = {};
+  hfta_trainer self = {};
+  self.instance = instance.get();
+  self.program = program.get();
+  self.options = &train;
+  self.result = &result;
+  self.lock.descriptor = -1;
+  self.team.communicator = hfta_instance_communicator(instance.get());
+  self.feeding.instance = instance.get();
+  self.saved_step = -1;
+  self.error = hfta_instance_error(instance.get());
+  ASSERT_EQ(hfta_trainer_prepare(&self), HFTA_OK);
+  ASSERT_EQ(hfta_trainer_begin(&self), HFTA_OK);
+  int64_t step = 2;
+  hfta_instance_set_steps(instance.get(), step);
+  {
+    FullDisk full(log);
+    EXPECT_EQ(hfta_trainer_run_ahead(&self, 6, &step), HFTA_CANNOT_WRITE);
+  }
+  EXPECT_NE(std::string(self.error->message).find("cannot write log"),
+            std::string::npos)
+      << self.error->message;
+  // The fourth step has a line in the log; the fifth one was posted before the
+  // fourth one was settled.
+  EXPECT_EQ(step, 5);
+  EXPECT_EQ(hfta_instance_steps(instance.get()), 5);
+  EXPECT_TRUE(self.can_save);
+  EXPECT_EQ(std::count(notes.begin(), notes.end(), "mark 0") +
+                std::count(notes.begin(), notes.end(), "mark 1"),
+            std::count(notes.begin(), notes.end(), "wait until 0") +
+                std::count(notes.begin(), notes.end(), "wait until 1"));
+  double sum = self.loss_sums[0];
+  hfta_trainer_add_losses(&self, 6, self.losses);
+  EXPECT_EQ(self.loss_sums[0], sum + self.losses[0]);
+  hfta_trainer_stop_feed(&self.feeding);
+  hfta_log_close(self.log);
+  hfta_dataset_close(&self.train);
+  hfta_dataset_close(&self.test);
+  for (void *memory : {(void *)self.losses, (void *)self.loss_sums,
+                       (void *)self.rates, (void *)self.reports})
+    free(memory);
+  hfta_train_result_free(&result);
+}
+
+TEST(AheadOrder, AnInstanceEndsBehindWhatItsDeviceHas) {
+  ProgramPointer program = makeProgram(options());
+  InstancePointer instance = makeInstance(program.get(), 1, "shuffled:2");
+  hfta_instance_set_total_steps(instance.get(), kSteps);
+  Batch batch(0);
+  record(instance.get());
+  ASSERT_EQ(hfta_instance_post_step(instance.get(), batch.inputs), HFTA_OK);
+  EXPECT_EQ(std::count(notes.begin(), notes.end(), "wait"), 0);
+  instance.reset();
+  EXPECT_EQ(notes.back(), "wait");
 }

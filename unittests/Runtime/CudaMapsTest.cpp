@@ -46,9 +46,9 @@ struct Driver {
   std::vector<Encoded> encoded;
   std::vector<Launched> launched;
   std::vector<std::pair<int, int>> attributes;
-  hfta_cu_result result = 0;    ///< of encoding a map
-  hfta_cu_result setResult = 0; ///< of setting an attribute
-  uint64_t mapBytes = 0;        ///< of the maps that a launch gets
+  hfta_cu_result result = 0;    ///< the result of encoding a map
+  hfta_cu_result setResult = 0; ///< the result of setting an attribute
+  uint64_t mapBytes = 0;        ///< bytes of the maps that a launch gets
 };
 
 Driver driver;

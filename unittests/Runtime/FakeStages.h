@@ -23,8 +23,8 @@ enum : uint32_t { FORWARD = 0, BACKWARD = 1, RECEIVE = 2 };
 struct StagesOptions {
   std::vector<int64_t> replicas; ///< the number of each stage
   int64_t microBatches = 4;
-  int64_t groups = 0;   ///< of all stages; 0: as many as a stage has replicas
-  int64_t inFlight = 2; ///< of all stages
+  int64_t groups = 0;   ///< all stages' groups; 0: one a replica
+  int64_t inFlight = 2; ///< micro-batches in flight in each stage
   bool isUncut = false; ///< whether the same chain is one stage
   /// The order in which ranks get workers, one entry for each; empty: by
   /// number.

@@ -112,6 +112,37 @@ TEST(Workload, ADeviceHasSlabsOfSomeCopies) {
   EXPECT_EQ(needs.waiting_copy, 512u);
 }
 
+/// One kernel runs for each copy, another one for all copies together.
+TEST(Workload, AGpuHasScratchMemoryForTheCopiesThatGoAtOnce) {
+  Workspaces self;
+  const hfta_image_table images = {};
+  self.program.images = &images;
+  hfta_launch launches[2] = {};
+  launches[0].per_copy = 1;
+  launches[0].items = 33;
+  launches[0].block_threads = 32;
+  launches[0].scratch_bytes = 1000;
+  launches[1] = launches[0];
+  launches[1].per_copy = 0;
+  launches[1].scratch_bytes = 1500;
+  self.tasks[0].launches = launches;
+  self.tasks[0].launch_count = 2;
+  hfta_workload all = hfta_workload_of_all(&self.program);
+  auto getScratch = [&](int64_t slabs) {
+    all.slabs = slabs;
+    launches[0].scratch_bytes = launches[1].scratch_bytes = 0;
+    uint64_t others = hfta_workload_device_bytes(&self.program, &all);
+    launches[0].scratch_bytes = 1000;
+    launches[1].scratch_bytes = 1500;
+    return hfta_workload_device_bytes(&self.program, &all) - others;
+  };
+  EXPECT_EQ(getScratch(0), 4 * 64 * 1000u);
+  EXPECT_EQ(getScratch(3), 3 * 64 * 1000u);
+  EXPECT_EQ(getScratch(1), 64 * 1500u);
+  hfta_device_needs needs = hfta_find_device_needs(&self.program);
+  EXPECT_EQ(needs.first_copy, 4096u + 512u + 64 * 1500u);
+}
+
 TEST(Workload, WhatAllCopiesNeedTogetherKeepsThemFromTurns) {
   Workspaces self;
   hfta_workload all = hfta_workload_of_all(&self.program);

@@ -240,6 +240,48 @@ TEST(FaultyMedium, AFlippedBitIsFound) {
   EXPECT_EQ(run("memory,faulty=flip:1"), "0: ");
 }
 
+/// A read of an extent whose write has failed fails, whatever bytes the medium
+/// has there. Other extents stay as they were.
+TEST(FaultyMedium, WhatWasNotWrittenIsNotRead) {
+  const std::string expected =
+      "4: cannot write 8192 bytes at 0 of what is spilled: No space left on "
+      "device";
+  StorePointer store = make({2 * kPage, kPage}, "memory,faulty=no_space:3", 1);
+  Buffer first(2 * kPage, 5), second(2 * kPage, 6), read(2 * kPage, 7);
+  hfta_error error = {};
+  auto write = [&](uint64_t extent, const Buffer &from) {
+    return hfta_store_write(store.get(), extent, 1, from.data(), &error);
+  };
+  auto readBack = [&](uint64_t extent) {
+    return hfta_store_read(store.get(), extent, 1, read.data(), &error);
+  };
+  ASSERT_EQ(write(0, first), HFTA_OK);
+  ASSERT_EQ(write(1, first), HFTA_OK);
+  EXPECT_EQ(messageOf(write(0, second), error), expected);
+  EXPECT_EQ(messageOf(readBack(0), error), expected);
+  EXPECT_EQ(messageOf(hfta_store_write_bytes(store.get(), 0, 5, first.data(), 3,
+                                             &error),
+                      error),
+            expected);
+  ASSERT_EQ(readBack(1), HFTA_OK);
+  EXPECT_EQ(memcmp(read.data(), first.data(), kPage), 0);
+  // The extent can be read once it is written.
+  ASSERT_EQ(write(0, second), HFTA_OK);
+  ASSERT_EQ(readBack(0), HFTA_OK);
+  EXPECT_TRUE(read == second);
+}
+
+TEST(FaultyMedium, WhatWasNotWrittenIsForgotten) {
+  StorePointer store = make({2 * kPage}, "memory,faulty=io:1");
+  Buffer bytes(2 * kPage, 5);
+  hfta_error error = {};
+  EXPECT_EQ(hfta_store_write(store.get(), 0, 1, bytes.data(), &error),
+            HFTA_CANNOT_WRITE);
+  hfta_store_forget(store.get());
+  ASSERT_EQ(hfta_store_read(store.get(), 0, 1, bytes.data(), &error), HFTA_OK);
+  EXPECT_TRUE(bytes.isZero());
+}
+
 std::string open(const char *layers, const char *directory, uint64_t bytes) {
   hfta_store *store = nullptr;
   hfta_error error = {};

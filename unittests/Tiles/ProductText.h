@@ -22,7 +22,7 @@ using Numbers = std::vector<int64_t>;
 struct TextTensor {
   std::string name;
   Numbers shape;
-  std::string type; ///< of its elements
+  std::string type; ///< its elements' type
 
   std::string printType() const;
 };

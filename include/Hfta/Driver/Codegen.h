@@ -10,7 +10,6 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
-#include "llvm/Target/TargetMachine.h"
 
 #include <memory>
 
@@ -20,6 +19,7 @@ namespace mlir::hfta {
 inline constexpr llvm::StringLiteral kProgramSymbol = "hfta_program";
 
 struct GpuImage;
+struct KernelObject;
 
 /// An LLVM module on its way to object code. Multiply-adds are fused only where
 /// the module asks for it.
@@ -41,31 +41,20 @@ public:
   void addLibrary(llvm::StringRef name);
   /// Makes everything private but `symbols`.
   void keep(llvm::ArrayRef<std::string> symbols);
-  /// Splits the module into parts that are to be linked together. Symbols that
-  /// the parts share get the prefix `prefix`.
-  llvm::Error split(llvm::StringRef prefix);
-  /// Optimizes all parts in parallel.
-  void optimize();
-  /// Returns each part's text or object for `phase`, which is one from llvmIR
+  /// Returns the module's text or object for `phase`, which is one from llvmIR
   /// to object.
-  llvm::Expected<std::vector<std::string>> emit(Phase phase);
+  llvm::Expected<std::string> emit(Phase phase);
+  /// Returns objects that are to be linked together: the module is split into
+  /// parts, which are compiled in parallel. Symbols that the parts share get
+  /// the prefix `prefix`. `kernels` are those whose objects are known, or
+  /// wanted: their objects come last.
+  llvm::Expected<std::vector<std::string>>
+  emitObjects(llvm::StringRef prefix, std::vector<KernelObject> &kernels);
 
 private:
-  /// One part: a module with a context and a target machine of its own.
-  struct Part {
-    llvm::LLVMContext context;
-    std::unique_ptr<llvm::Module> module;
-    std::unique_ptr<llvm::TargetMachine> machine;
-  };
-
-  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine() const;
-  llvm::Error addPart(llvm::StringRef bitcode);
-  static void optimize(Part &part);
-  static llvm::Expected<std::string> emit(Part &part, Phase phase);
-
   TargetAttr target;
-  std::vector<std::unique_ptr<Part>> parts;
-  llvm::Module *module = nullptr; ///< the first part's module
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module;
 };
 
 /// Returns the number of threads that compile; 0 stands for one per processor.

@@ -42,6 +42,28 @@ def HftaDescribePlan : Pass<"hfta-describe-plan", "::mlir::ModuleOp"> {
   }];
 }
 
+def HftaFindMixedSamples : Pass<"hfta-find-mixed-samples", "::mlir::ModuleOp"> {
+  let summary = "Find models whose samples depend on each other";
+  let description = [{
+    Runs on imported models. Follows the samples of a batch through each model, in
+    inference mode, and notes the node that is the first to mix them on the way to
+    the losses, `hfta.loss_mixed_by`, and to the outputs, `hfta.output_mixed_by`: a
+    sum over samples, a product of each with each, another order of samples, or
+    numbers that depend on a sample's position or on the batch size. Where it
+    isn't known whether samples are mixed, nothing is noted.
+
+    It is an error if losses are mixed and a batch consists of several
+    micro-batches.
+
+    ```mlir
+    module attributes {hfta.job = {…}} { hfta.model @net copies [0] { … } }
+    // ==>
+    module attributes {hfta.job = {…}, hfta.loss_mixed_by = "mean",
+        hfta.output_mixed_by = "mean"} { … }
+    ```
+  }];
+}
+
 def HftaMarkPhase : Pass<"hfta-mark-phase", "::mlir::ModuleOp"> {
   let summary = "Note the phase that the module is in";
   let description = [{

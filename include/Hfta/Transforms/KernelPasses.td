@@ -266,7 +266,7 @@ def HftaSortIndices : Pass<"hfta-sort-indices", "::mlir::func::FuncOp"> {
     ```mlir
     %g = hfta.scatter_add %u at %i along 0 size 30522 : tensor<4096x768xf32>, tensor<4096xi64>
     // ==>
-    %keys = %i * 4096 + iota            // of wrapped indices, 30522 for those outside
+    %keys = %i * 4096 + iota            // the wrapped indices; 30522 for those outside
     %ranks = hfta.reduce sum (%keys of others < %keys) over [1]
     %order = hfta.reduce sum (%ranks of others == iota ? number of the other : 0) over [1]
     %offsets = hfta.reduce sum (%keys < 4096 * iota) over [1] : tensor<30523x4096xi32>

@@ -8,6 +8,7 @@
 
 #include "Hfta/Conversion/HftaToRuntime.h"
 #include "Hfta/Conversion/LowerKernels.h"
+#include "Hfta/Dialect/Hfta/IR/SampleMixing.h"
 #include "Hfta/Dialect/Hfta/IR/Settings.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
@@ -511,6 +512,10 @@ void ProgramBuilder::setJob() {
                                       ? tables.external(kImagesSymbol)
                                       : FlatSymbolRefAttr())
       .set(&hfta_program::plan_json, text(plan.empty() ? "{}" : plan))
+      .set(&hfta_program::loss_mixed_by,
+           text(getAttribute(kLossMixedByAttrName)))
+      .set(&hfta_program::output_mixed_by,
+           text(getAttribute(kOutputMixedByAttrName)))
       .set(&hfta_program::copies, job.copies)
       .set(&hfta_program::batch, job.batch)
       .set(&hfta_program::micro_batches, job.microBatches)

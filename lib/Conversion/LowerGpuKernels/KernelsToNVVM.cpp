@@ -27,7 +27,8 @@ static LogicalResult refuseCalls(ModuleOp module) {
       continue;
     WalkResult result = function.walk([&](func::CallOp call) {
       call.emitError("calls '")
-          << call.getCallee() << "' of the C library, which a GPU hasn't";
+          << call.getCallee()
+          << "' of the C library, which doesn't exist on a GPU";
       return WalkResult::interrupt();
     });
     if (result.wasInterrupted())

@@ -63,6 +63,7 @@ bool JobBuilder::fillTrainingOptions(const OnnxFile &file,
   if (!bindFields(ports))
     return false;
   importOptions.microBatch = info.job.getMicroBatch();
+  importOptions.addsForwardOfTwo = info.job.microBatches > 1;
   for (const NamedRange &pattern : info.freeze)
     importOptions.freeze.push_back(pattern.name);
   for (const NamedRange &pattern : info.trainable)

@@ -178,7 +178,9 @@
   M(s, model_of_copy)                                                          \
   M(s, arena_bytes)                                                            \
   M(s, device_bytes)                                                           \
-  M(s, memory_threads) M(s, spill_directory) M(s, step_seconds) M(s, images)
+  M(s, memory_threads)                                                         \
+  M(s, spill_directory)                                                        \
+  M(s, step_seconds) M(s, images) M(s, loss_mixed_by) M(s, output_mixed_by)
 
 /// STRUCT(struct, list of its members)
 #define HFTA_ABI_STRUCTS(STRUCT)                                               \

@@ -14,8 +14,9 @@
 // Threads: post, wait and progress may be called by any threads at once; open,
 // split and close by one thread of the process at a time, in the same order on
 // all ranks. Ownership: the memory that a message names must not change from
-// the post to its wait (memory that is sent may be read); every post is waited
-// for before its communicator is closed.
+// the post to its wait (memory that is sent may be read), and after a failure
+// for longer, as hfta_communicator_keeps_memory says; every post is waited for
+// before its communicator is closed.
 //
 // Errors: after any failure except one of `open` the communicator can only be
 // closed, or passed to `hfta_communicator_fail`, which ends all ranks; later
@@ -152,9 +153,13 @@ typedef struct hfta_communicator_functions {
   /// Returns when all messages of the post have ended, and frees the post, even
   /// after a failure. The thread sleeps meanwhile. If a rank makes no progress
   /// for the timeout and so delays it, that is HFTA_LOST; a message of another
-  /// length is HFTA_INTERNAL.
+  /// length is HFTA_INTERNAL. After a failure it doesn't wait for messages that
+  /// don't end soon: see `keeps_memory`.
   hfta_status (*wait)(hfta_communicator *communicator, hfta_posted *posted,
                       hfta_error *error);
+  /// See hfta_communicator_keeps_memory. NULL in a kind for which that always
+  /// returns false.
+  bool (*keeps_memory)(hfta_communicator *communicator);
 
   /// Reports to the other ranks that this one works, even if slowly: called
   /// whenever something other than a message is done. Costs a few nanoseconds.
@@ -197,6 +202,18 @@ hfta_status hfta_communicator_wait(hfta_communicator *communicator,
 hfta_status hfta_communicator_complete(hfta_communicator *communicator,
                                        const hfta_post *post,
                                        hfta_error *error);
+
+/// Returns whether MPI may, after a failure, still read or write memory that
+/// was posted, because a message can't be cancelled. All memory that was posted
+/// must then stay allocated until the process ends, whether its post was waited
+/// for or not; messages of a few bytes are an exception, as they arrive whole.
+/// The function waits for up to about half a second for messages that are about
+/// to end.
+bool hfta_communicator_keeps_memory(hfta_communicator *communicator);
+
+/// Frees memory from malloc that was posted, unless it must stay allocated
+/// after a failure.
+void hfta_communicator_free(hfta_communicator *communicator, void *memory);
 
 void hfta_communicator_progress(hfta_communicator *communicator);
 

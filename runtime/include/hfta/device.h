@@ -118,6 +118,13 @@ typedef struct hfta_device_functions {
                           uint64_t alignment, void **out, hfta_error *error);
   void (*release)(hfta_device *device, void *memory, uint64_t bytes);
 
+  /// Allocates the memory that the device itself needs for tasks that run for
+  /// at most `copies` copies at once, and frees the memory that it had for
+  /// that. Called before the device gets such tasks, while no work is in
+  /// flight. NULL in a kind that needs none.
+  hfta_status (*reserve)(hfta_device *device, int64_t copies,
+                         hfta_error *error);
+
   /// Page-locks (pins) memory of the host, in whole pages, until `unlock`, so
   /// that the device copies to and from it fast. Returns false where that
   /// fails, which does no harm. NULL in a kind whose own memory is the host's.

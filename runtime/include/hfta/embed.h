@@ -76,8 +76,10 @@ hfta_status hfta_instance_create(const struct hfta_program *program,
                                  const hfta_options *options,
                                  hfta_instance **out);
 
-/// Destroys an instance; NULL is allowed. Several ranks call it together; none
-/// waits for the others after a failure.
+/// Destroys an instance; NULL is allowed. Several ranks call it together. After
+/// a failure none waits for the others, except for about half a second for
+/// messages in flight. Memory that such messages may still reach stays
+/// allocated until the process ends.
 void hfta_instance_destroy(hfta_instance *instance);
 
 /// Returns the reason of the last call that failed; "" if none did. Owned by
@@ -99,7 +101,9 @@ int64_t hfta_instance_steps(const hfta_instance *instance);
 /// holds one pointer per field of the data block, in the block's order, each to
 /// a whole batch in the file's element type, row-major, before the block's
 /// arithmetic. `losses` (NULL is allowed) receives one loss per copy, from
-/// before the update. A copy whose loss isn't finite is no failure.
+/// before the update. A copy whose loss isn't finite is no failure. A step or
+/// an update that fails after it has begun may have changed some weights and
+/// not others: load a checkpoint before the training goes on.
 hfta_status hfta_instance_step(hfta_instance *instance,
                                const void *const *inputs, double *losses);
 
@@ -112,7 +116,9 @@ void hfta_instance_offer(hfta_instance *instance, const void *const *inputs);
 
 /// Runs forward and backward: adds one batch's gradients to those since the
 /// last update. HFTA_UNSUPPORTED for a program with a budget of memory, in
-/// which gradients don't outlive a step.
+/// which gradients don't outlive a step. A failure of this function or of
+/// hfta_instance_update discards all gradients since the last update:
+/// accumulate them again.
 hfta_status hfta_instance_accumulate(hfta_instance *instance,
                                      const void *const *inputs, double *losses);
 

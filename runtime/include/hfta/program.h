@@ -597,6 +597,11 @@ typedef struct hfta_program {
   double step_seconds;            ///< expected duration of a step; 0: unknown
   const hfta_image_table *images; ///< code of kernels that run on a GPU; NULL:
                                   ///< the kernels run on the CPU
+  /// The node of the model that mixes the samples of a batch on the way to the
+  /// losses, and to the outputs: only whole batches have a meaning then. ""
+  /// where samples are independent.
+  const char *loss_mixed_by;
+  const char *output_mixed_by;
 } hfta_program;
 
 #ifdef __cplusplus

@@ -124,7 +124,8 @@ uint64_t hfta_store_extent_bytes(const hfta_store *store, uint64_t extent);
 /// Read and write `count` extents from number `first` on, which are consecutive
 /// in memory, at a multiple of HFTA_PAGE_BYTES. They return when all is done.
 /// HFTA_CANNOT_WRITE if the medium fails, or reads other bytes than were
-/// written.
+/// written. Reading an extent whose last write has failed gives the error of
+/// the store's first failed write, until the extent is written again.
 hfta_status hfta_store_read(hfta_store *store, uint64_t first, uint64_t count,
                             void *to, hfta_error *error);
 hfta_status hfta_store_write(hfta_store *store, uint64_t first, uint64_t count,

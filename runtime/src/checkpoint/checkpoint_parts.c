@@ -98,7 +98,7 @@ void hfta_checkpoint_parts_destroy(hfta_checkpoint_parts *self) {
   free(self->holds);
   free(self->owners);
   free(self->tensors);
-  free(self->chunk);
+  hfta_communicator_free(self->ranks, self->chunk);
 }
 
 //===----------------------------------------------------------------------===//

@@ -3,13 +3,15 @@
 // Arrays that have exactly the inputs' shapes are applied once, and the outputs
 // have exactly their shapes too. Arrays with any other, common number of
 // samples are applied in micro-batches, the last one padded, and the outputs
-// have that number of samples.
+// have that number of samples. Nothing is padded if samples depend on each
+// other.
 //
 //===----------------------------------------------------------------------===//
 
 #include "checkpoint/replaces.h"
 #include "commands/jobs.h"
 #include "hfta/npy.h"
+#include "schedule/whole_batches.h"
 #include "system/file.h"
 
 #include <ctype.h>
@@ -222,6 +224,9 @@ static hfta_status check_shapes(runner *self) {
   for (uint32_t i = 0; i < program->input_count && status == HFTA_OK; ++i)
     status = check_samples(self, i);
   int64_t size = hfta_program_micro_batch(program);
+  if (status == HFTA_OK)
+    status = hfta_check_whole_batches(program->output_mixed_by, "the inputs",
+                                      self->samples, size, self->error);
   for (uint32_t i = 0; i < self->port_count && status == HFTA_OK; ++i) {
     const hfta_tensor *tensor = output_tensor(self, i);
     if (tensor->rank == 0 || tensor->shape[0] != size)

@@ -146,6 +146,6 @@ hfta_status hfta_communicator_compare(hfta_communicator *communicator,
                         error);
   if (status == HFTA_OK)
     *out_rank = find_different(communicator, all, count);
-  free(all);
+  hfta_communicator_free(communicator, all);
   return status;
 }

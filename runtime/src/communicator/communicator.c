@@ -60,6 +60,16 @@ hfta_status hfta_communicator_complete(hfta_communicator *communicator,
                            : status;
 }
 
+bool hfta_communicator_keeps_memory(hfta_communicator *communicator) {
+  return communicator->functions->keeps_memory &&
+         communicator->functions->keeps_memory(communicator);
+}
+
+void hfta_communicator_free(hfta_communicator *communicator, void *memory) {
+  if (memory && !hfta_communicator_keeps_memory(communicator))
+    free(memory);
+}
+
 void hfta_communicator_progress(hfta_communicator *communicator) {
   communicator->functions->progress(communicator);
 }

@@ -186,7 +186,7 @@ static hfta_status mpi_split(hfta_communicator *base, int color, int key,
   hfta_status status = introduce(self, color, key, all, error);
   if (status == HFTA_OK && color >= 0)
     status = form(self, all, out, error);
-  free(all);
+  hfta_communicator_free(base, all);
   return status;
 }
 
@@ -282,6 +282,8 @@ static hfta_status mpi_wait(hfta_communicator *base, hfta_posted *posted,
   posted->began = engine->now;
   while (posted->remote != 0 && engine->error.code == HFTA_OK)
     pthread_cond_wait(&engine->ended, &engine->mutex);
+  if (posted->remote != 0)
+    hfta_engine_settle(engine);
   if (posted->left != 0)
     hfta_own_transfers_await(posted, &engine->ended, &engine->mutex,
                              self->timeout, &engine->error);
@@ -292,10 +294,18 @@ static hfta_status mpi_wait(hfta_communicator *base, hfta_posted *posted,
   }
   hfta_status status = report(engine, error);
   // MPI may still write to the memory of transfers that haven't ended.
-  if (posted->left == 0)
+  if (posted->remote == 0)
     hfta_posted_destroy(&self->pool, posted);
   pthread_mutex_unlock(&engine->mutex);
   return status;
+}
+
+static bool mpi_keeps_memory(hfta_communicator *base) {
+  hfta_engine *engine = ((communicator *)base)->engine;
+  pthread_mutex_lock(&engine->mutex);
+  bool keeps = engine->error.code != HFTA_OK && hfta_engine_settle(engine);
+  pthread_mutex_unlock(&engine->mutex);
+  return keeps;
 }
 
 static void mpi_progress(hfta_communicator *base) {
@@ -317,5 +327,5 @@ static void mpi_fail(hfta_communicator *base, hfta_status code,
 }
 
 const hfta_communicator_functions hfta_communicator_mpi = {
-    "mpi",    mpi_open,     mpi_close,   mpi_split, mpi_post,
-    mpi_wait, mpi_progress, mpi_give_up, mpi_fail};
+    "mpi",    mpi_open,         mpi_close,    mpi_split,   mpi_post,
+    mpi_wait, mpi_keeps_memory, mpi_progress, mpi_give_up, mpi_fail};

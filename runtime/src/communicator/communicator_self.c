@@ -116,5 +116,5 @@ static void self_fail(hfta_communicator *communicator, hfta_status code,
 }
 
 const hfta_communicator_functions hfta_communicator_self = {
-    "self",    self_open,     self_close,   self_split, self_post,
-    self_wait, self_progress, self_give_up, self_fail};
+    "self",    self_open, self_close,    self_split,   self_post,
+    self_wait, NULL,      self_progress, self_give_up, self_fail};

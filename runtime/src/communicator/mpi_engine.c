@@ -4,6 +4,7 @@
 #include "system/clock.h"
 #include "system/computing.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,6 +27,12 @@ static const pace sending_pace = {1.0 / 8.0, 100e-6, 500e-6},
                   receiving_pace = {1.0 / 4.0, 200e-6, 2e-3};
 /// The sleep in seconds while nothing is posted.
 static const double idle_sleep = 50e-3;
+
+/// The seconds that posts have to end after a failure. Messages that other
+/// ranks are sending arrive meanwhile if those ranks go on.
+static const double settling_time = 0.5;
+/// The seconds after which the thread itself counts as stuck in a call of MPI.
+static const double longest_settling = 4 * settling_time;
 
 /// The longest time between two rounds that counts as elapsed, in seconds: a
 /// process that was stopped itself must not blame others for that time.
@@ -56,8 +63,18 @@ static bool check(hfta_engine *self, int code, const char *what) {
 // Starting MPI
 //===----------------------------------------------------------------------===//
 
+/// Returns whether the start was given up, so that nobody waits for it any
+/// more.
+static bool is_given_up(hfta_engine *self) {
+  pthread_mutex_lock(&self->mutex);
+  bool result = self->error.code != HFTA_OK || self->aborts;
+  pthread_mutex_unlock(&self->mutex);
+  return result;
+}
+
 /// Makes a communicator of all ranks that is separate from the host program's
-/// own messages.
+/// own messages. If the start is given up, MPI may still make the communicator
+/// and write to the engine, which therefore stays in the process.
 static hfta_status duplicate_world(hfta_engine *self, hfta_error *error) {
   void *request = NULL;
   int flag = 0;
@@ -66,8 +83,11 @@ static hfta_status duplicate_world(hfta_engine *self, hfta_error *error) {
   while (code == HFTA_MPI_SUCCESS && !flag) {
     hfta_mpi_status status;
     code = self->mpi.test(&request, &flag, &status);
-    if (!flag)
-      usleep((useconds_t)(1e6 * waiting_pace.shortest));
+    if (code != HFTA_MPI_SUCCESS || flag)
+      break;
+    if (is_given_up(self))
+      return hfta_fail(error, HFTA_LOST, "MPI's start was given up");
+    usleep((useconds_t)(1e6 * waiting_pace.shortest));
   }
   return code == HFTA_MPI_SUCCESS
              ? HFTA_OK
@@ -89,7 +109,9 @@ static hfta_status initialize(hfta_engine *self, hfta_error *error) {
                ? HFTA_OK
                : hfta_fail(error, HFTA_UNSUPPORTED, "MPI can't be initialised");
   }
+  pthread_mutex_lock(&self->mutex);
   self->is_hosts = true;
+  pthread_mutex_unlock(&self->mutex);
   mpi->finalized(&flag);
   if (flag)
     return hfta_fail(error, HFTA_UNSUPPORTED,
@@ -136,10 +158,18 @@ static bool start(hfta_engine *self) {
   pthread_mutex_lock(&self->mutex);
   if (status != HFTA_OK)
     hfta_engine_break(self, status, error.message);
-  self->state = status == HFTA_OK ? HFTA_ENGINE_RUNS : HFTA_ENGINE_ENDED;
+  // If the start has succeeded only after a host program's call of `open` had
+  // failed, the thread ends, since nobody will ask it to end later.
+  bool runs =
+      status == HFTA_OK && (!self->is_hosts || self->error.code == HFTA_OK);
+  if (status == HFTA_OK && !runs)
+    hfta_heartbeats_cancel(&self->heartbeats);
+  if (self->aborts)
+    self->mpi.abort(self->mpi.world, self->abort_code);
+  self->state = runs ? HFTA_ENGINE_RUNS : HFTA_ENGINE_ENDED;
   pthread_cond_broadcast(&self->ended);
   pthread_mutex_unlock(&self->mutex);
-  return status == HFTA_OK;
+  return runs;
 }
 
 //===----------------------------------------------------------------------===//
@@ -227,6 +257,16 @@ static bool test_transfer(hfta_engine *self, hfta_transfer *transfer) {
   return true;
 }
 
+/// Notes that all messages of a post have ended, so that its memory is no
+/// longer in use.
+static void end_post(hfta_engine *self, hfta_posted *posted) {
+  pthread_mutex_lock(&self->mutex);
+  posted->left -= posted->remote;
+  posted->remote = 0;
+  pthread_cond_broadcast(&self->ended);
+  pthread_mutex_unlock(&self->mutex);
+}
+
 /// Tests all active posts; returns whether any transfer has ended.
 static bool test_posts(hfta_engine *self) {
   bool moved = false;
@@ -243,15 +283,96 @@ static bool test_posts(hfta_engine *self) {
       continue;
     }
     *link = posted->next;
-    pthread_mutex_lock(&self->mutex);
-    posted->left -= posted->remote;
-    posted->remote = 0;
-    pthread_cond_broadcast(&self->ended);
-    pthread_mutex_unlock(&self->mutex);
+    end_post(self, posted);
   }
   if (moved)
     atomic_fetch_add_explicit(&self->counter, 1, memory_order_relaxed);
   return moved;
+}
+
+//===----------------------------------------------------------------------===//
+// After a failure
+//===----------------------------------------------------------------------===//
+
+/// Cancels receives, which ends those for which no message has arrived.
+/// Messages that are arriving go on, and sends can't be cancelled.
+static void cancel_receives(hfta_engine *self) {
+  for (hfta_posted *posted = self->active; posted; posted = posted->next)
+    for (uint32_t i = 0; i < posted->count; ++i) {
+      hfta_transfer *transfer = &posted->transfers[i];
+      if (transfer->request && !transfer->message.sends)
+        self->mpi.cancel(&transfer->request);
+    }
+}
+
+/// Returns whether all messages of a post have ended, successfully or not.
+static bool has_ended(const hfta_engine *self, hfta_posted *posted) {
+  bool ended = true;
+  for (uint32_t i = 0; i < posted->count; ++i) {
+    hfta_transfer *transfer = &posted->transfers[i];
+    hfta_mpi_status status;
+    int flag = 0;
+    if (transfer->request &&
+        self->mpi.test(&transfer->request, &flag, &status) ==
+            HFTA_MPI_SUCCESS &&
+        !flag)
+      ended = false;
+    else
+      transfer->request = NULL;
+  }
+  return ended;
+}
+
+/// Ends the messages that can be ended after a failure; called repeatedly until
+/// none is left. The posts in the list `posted` haven't started, and never
+/// will.
+static void take_back(hfta_engine *self, hfta_posted *posted) {
+  while (posted) {
+    hfta_posted *next = posted->next;
+    end_post(self, posted);
+    posted = next;
+  }
+  if (self->broken == 0.0) {
+    self->broken = hfta_now();
+    cancel_receives(self);
+  }
+  for (hfta_posted **link = &self->active; *link;) {
+    hfta_posted *own = *link;
+    if (!has_ended(self, own)) {
+      link = &own->next;
+      continue;
+    }
+    *link = own->next;
+    end_post(self, own);
+  }
+  pthread_mutex_lock(&self->mutex);
+  self->keeps_memory = self->active != NULL;
+  self->is_settled |=
+      !self->active || hfta_now() - self->broken > settling_time;
+  pthread_cond_broadcast(&self->ended);
+  pthread_mutex_unlock(&self->mutex);
+}
+
+/// Ends messages as take_back does, again and again until none is left or their
+/// time is over. Called before the thread ends after a failure, as a host
+/// program may go on with MPI.
+static void take_all_back(hfta_engine *self) {
+  take_back(self, NULL);
+  while (!self->is_settled) {
+    usleep((useconds_t)(1e6 * waiting_pace.longest));
+    take_back(self, NULL);
+  }
+  hfta_heartbeats_cancel(&self->heartbeats);
+}
+
+bool hfta_engine_settle(hfta_engine *self) {
+  struct timespec until = hfta_clock_after(longest_settling);
+  self->is_urgent = true;
+  pthread_cond_signal(&self->changed);
+  while (!self->is_settled && self->state != HFTA_ENGINE_ENDED)
+    if (pthread_cond_timedwait(&self->ended, &self->mutex, &until) == ETIMEDOUT)
+      return true;
+  return self->keeps_memory;
 }
 
 //===----------------------------------------------------------------------===//
@@ -459,10 +580,11 @@ static void run(hfta_engine *self) {
     // otherwise this rank has an error to report.
     if (ends && may_leave(self, &now))
       return;
-    // After a failure no message is started or completed any more, but
-    // heartbeats go on.
+    // After a failure no message is started any more, but heartbeats go on.
     bool moves = false;
-    if (now.posted && !now.is_broken)
+    if (now.is_broken)
+      take_back(self, now.posted);
+    else if (now.posted)
       moves = start_posts(self, now.posted);
     if (!now.is_broken)
       moves |= test_posts(self);
@@ -481,9 +603,11 @@ void *hfta_engine_main(void *engine) {
   pthread_mutex_lock(&self->mutex);
   bool is_broken = self->error.code != HFTA_OK;
   pthread_mutex_unlock(&self->mutex);
-  if (!is_broken && self->is_hosts)
+  if (is_broken)
+    take_all_back(self);
+  else if (self->is_hosts)
     self->mpi.comm_free(&self->communicator);
-  else if (!is_broken)
+  else
     self->mpi.finalize();
   pthread_mutex_lock(&self->mutex);
   self->state = HFTA_ENGINE_ENDED;

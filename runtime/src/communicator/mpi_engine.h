@@ -55,7 +55,9 @@ typedef struct hfta_engine {
       counter; ///< counts the steps of progress that this rank has made
   pthread_t thread;
   hfta_posted
-      *active; ///< the posts that have started; only the thread uses them
+      *active;   ///< the posts that have started; only the thread uses them
+  double broken; ///< when the thread has noticed a failure, by hfta_now; 0: it
+                 ///< has noticed none
 
   pthread_mutex_t mutex;  ///< protects all members that follow
   pthread_cond_t changed; ///< signalled when the thread has something to do
@@ -71,7 +73,10 @@ typedef struct hfta_engine {
   hfta_posted *posted, **posted_end; ///< the posts that haven't started yet
   hfta_contexts contexts;            ///< the contexts in use
   hfta_error error;                  ///< code HFTA_OK while nothing has failed
-  bool fails;                        ///< this rank is about to report an error
+  bool is_settled;   ///< after a failure all posts have ended, or their time to
+                     ///< end is over
+  bool keeps_memory; ///< some posts haven't ended: MPI still uses their memory
+  bool fails;        ///< this rank is about to report an error
   int failing_rank; ///< the lowest other rank that is about to report an error;
                     ///< -1 if none
   bool aborts;      ///< the thread is to end all ranks
@@ -99,6 +104,12 @@ void hfta_engine_release(hfta_engine *engine);
 /// Records a failure; only the first one is kept. The caller holds the mutex.
 void hfta_engine_break(hfta_engine *engine, hfta_status code,
                        const char *message);
+
+/// Waits, after a failure, until all posts have ended or their time to end is
+/// over. Returns true if some haven't ended: MPI may read and write their
+/// memory for as long as the process calls it. The caller holds the mutex,
+/// which is released meanwhile.
+bool hfta_engine_settle(hfta_engine *engine);
 
 /// Reports an error for all ranks, and ends them; doesn't return.
 void hfta_engine_fail(hfta_engine *engine, hfta_status code, const char *line);

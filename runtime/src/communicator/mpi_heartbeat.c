@@ -42,6 +42,16 @@ void hfta_heartbeats_free(hfta_heartbeats *self) {
   self->peers = NULL;
 }
 
+void hfta_heartbeats_cancel(hfta_heartbeats *self) {
+  hfta_mpi_status status;
+  int flag = 0;
+  if (!self->request)
+    return;
+  self->mpi->cancel(&self->request);
+  self->mpi->test(&self->request, &flag, &status);
+  self->request = NULL;
+}
+
 //===----------------------------------------------------------------------===//
 // Messages
 //===----------------------------------------------------------------------===//

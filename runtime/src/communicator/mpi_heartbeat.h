@@ -63,6 +63,11 @@ hfta_status hfta_heartbeats_begin(hfta_heartbeats *heartbeats,
                                   double now, hfta_error *error);
 void hfta_heartbeats_free(hfta_heartbeats *heartbeats);
 
+/// Cancels the receive that waits for the next heartbeat, after a failure. The
+/// last heartbeats that were sent may still be in flight, so that their memory
+/// must stay allocated.
+void hfta_heartbeats_cancel(hfta_heartbeats *heartbeats);
+
 /// The state that a rank reports about itself.
 typedef struct hfta_own_state {
   uint64_t counter;

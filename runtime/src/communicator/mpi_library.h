@@ -52,6 +52,7 @@ typedef struct hfta_mpi_status {
   X(irecv, MPI_Irecv,                                                          \
     (void *memory, int count, void *type, int from, int tag,                   \
      void *communicator, void **request))                                      \
+  X(cancel, MPI_Cancel, (void **request))                                      \
   X(test, MPI_Test, (void **request, int *flag, hfta_mpi_status *status))      \
   X(get_count, MPI_Get_count,                                                  \
     (const hfta_mpi_status *status, void *type, int *count))                   \

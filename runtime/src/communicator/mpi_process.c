@@ -168,6 +168,10 @@ static void await_start(hfta_engine *self, double timeout) {
       hfta_engine_break(self, HFTA_LOST,
                         "MPI has not started: not all ranks of the launcher "
                         "have opened it in time");
+  // After a failure the host program may finalize MPI, which the thread must
+  // not call any more then: waits until the thread ends.
+  while (self->state == HFTA_ENGINE_STARTS && self->is_hosts)
+    pthread_cond_wait(&self->ended, &self->mutex);
   pthread_mutex_unlock(&self->mutex);
 }
 

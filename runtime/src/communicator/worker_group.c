@@ -371,10 +371,14 @@ static hfta_status workers_split(hfta_communicator *base, int color, int key,
                    "workers' communicators can't be split");
 }
 
+static bool workers_keep_memory(hfta_communicator *base) {
+  return hfta_communicator_keeps_memory(((communicator *)base)->group->ranks);
+}
+
 static const hfta_communicator_functions functions = {
-    "workers",        workers_open,    workers_close,
-    workers_split,    workers_post,    workers_wait,
-    workers_progress, workers_give_up, workers_fail};
+    "workers",       workers_open, workers_close,       workers_split,
+    workers_post,    workers_wait, workers_keep_memory, workers_progress,
+    workers_give_up, workers_fail};
 
 //===----------------------------------------------------------------------===//
 // Making

@@ -21,14 +21,14 @@ static uint64_t count_threads(const hfta_launch *launch) {
              : launch->block_threads;
 }
 
-uint64_t hfta_cuda_scratch_bytes(const hfta_program *program) {
+uint64_t hfta_cuda_scratch_bytes(const hfta_program *program, int64_t copies) {
   uint64_t most = 0;
   for (uint32_t i = 0; i < program->task_count; ++i)
     for (uint32_t j = 0; j < program->tasks[i].launch_count; ++j) {
       const hfta_launch *launch = &program->tasks[i].launches[j];
-      uint64_t copies = launch->per_copy ? (uint64_t)program->copies : 1;
       uint64_t bytes = launch->scratch_bytes * count_blocks(launch) *
-                       count_threads(launch) * copies;
+                       count_threads(launch) *
+                       (launch->per_copy ? (uint64_t)copies : 1);
       most = bytes > most ? bytes : most;
     }
   return most;

@@ -47,8 +47,8 @@ typedef struct hfta_cuda_launcher {
 enum { HFTA_CUDA_PARAMETERS = 2 * HFTA_MAX_BINDINGS + 3 };
 
 /// Returns the scratch memory, in bytes, of all threads of the launch that
-/// needs most.
-uint64_t hfta_cuda_scratch_bytes(const hfta_program *program);
+/// needs most, if a launch runs for at most `copies` copies.
+uint64_t hfta_cuda_scratch_bytes(const hfta_program *program, int64_t copies);
 
 /// Passes a task's kernels to the taker, each for as many successive copies as
 /// lie at equal distances. `number` is the task's number in its program.

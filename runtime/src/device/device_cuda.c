@@ -7,6 +7,7 @@
 // each command is waited for, so that it can be timed.
 //===----------------------------------------------------------------------===//
 
+#include "device/cuda_calls.h"
 #include "device/cuda_gpu.h"
 #include "device/cuda_graphs.h"
 #include "device/cuda_maps.h"
@@ -18,16 +19,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/// A host function that a stream calls.
-typedef struct host_work {
-  struct cuda_device *device;
-  hfta_host_call call;
-  struct host_work *next;
-} host_work;
-
 typedef struct cuda_device {
   hfta_device base;
   const hfta_cuda *cuda;
+  const hfta_program *program;
   int index, threads;
   uint32_t queue_count, event_count;
   hfta_cuda_gpu gpu;
@@ -36,17 +31,17 @@ typedef struct cuda_device {
   bool *is_recorded;
   hfta_cuda_marks marks;
   bool is_lost[HFTA_DEVICE_MARKS]; ///< a command before the mark has failed
+  uint64_t
+      calls_before[HFTA_DEVICE_MARKS]; ///< number of host functions that
+                                       ///< streams were given before the mark
   hfta_cuda_launcher launcher;
   hfta_cuda_graphs *graphs;
-  uint32_t run_queue;    ///< the queue that the current run of tasks is for, if
-                         ///< there is one
-  host_work *host_works; ///< those since the last wait
+  uint32_t run_queue; ///< the queue that the current run of tasks is for, if
+                      ///< there is one
+  hfta_cuda_calls calls;
   const hfta_observer *observer;
   hfta_status status; ///< the first failure since the last wait
   hfta_error error;
-  hfta_status host_status; ///< the first failure of a host function, set by a
-                           ///< thread of the driver
-  hfta_error host_error;
   double computed;
 } cuda_device;
 
@@ -73,16 +68,13 @@ static bool note(cuda_device *self, hfta_cu_result result, const char *call,
 
 /// Returns the first failure since this was last called, and clears it.
 static hfta_status take_error(cuda_device *self, hfta_error *error) {
+  hfta_status calls =
+      hfta_cuda_calls_take_error(&self->calls, UINT64_MAX, error);
   hfta_status status = self->status;
-  const hfta_error *reason = &self->error;
-  if (status == HFTA_OK) {
-    status = self->host_status;
-    reason = &self->host_error;
-  }
-  if (status != HFTA_OK)
-    hfta_fail(error, status, "%s", reason->message);
-  self->status = self->host_status = HFTA_OK;
-  return status;
+  if (status == HFTA_OK)
+    return calls;
+  self->status = HFTA_OK;
+  return hfta_fail(error, status, "%s", self->error.message);
 }
 
 /// Makes the GPU's context current on the calling thread.
@@ -96,14 +88,12 @@ static bool enter(cuda_device *self) {
 // Opening
 //===----------------------------------------------------------------------===//
 
-/// Frees the records of host functions; the streams must have done all their
-/// work.
-static void free_host_works(cuda_device *self) {
-  while (self->host_works) {
-    host_work *work = self->host_works;
-    self->host_works = work->next;
-    free(work);
-  }
+/// Waits for all streams, also for those with failed work: the memory that
+/// their work uses is about to be freed.
+static void finish_streams(cuda_device *self) {
+  for (uint32_t i = 0; self->streams && i < self->queue_count; ++i)
+    if (self->streams[i])
+      self->cuda->stream_synchronize(self->streams[i]);
 }
 
 static void cuda_close(hfta_device *device) {
@@ -111,6 +101,7 @@ static void cuda_close(hfta_device *device) {
   const hfta_cuda *cuda = self->cuda;
   if (self->gpu.context) {
     cuda->context_set(self->gpu.context);
+    finish_streams(self);
     hfta_cuda_graphs_destroy(self->graphs);
     self->graphs = NULL;
     hfta_cuda_images_unload(&self->launcher.images);
@@ -126,7 +117,7 @@ static void cuda_close(hfta_device *device) {
     cuda->context_release(self->gpu.device);
   }
   hfta_cuda_graphs_destroy(self->graphs);
-  free_host_works(self);
+  hfta_cuda_calls_close(&self->calls);
   free(self->events);
   free(self->is_recorded);
   free(self->streams);
@@ -187,16 +178,7 @@ static hfta_status begin(cuda_device *self, const hfta_device_options *options,
                                  &launcher->images, error);
   if (status != HFTA_OK)
     return status;
-  void *scratch = NULL;
-  hfta_error reason;
-  status = self->base.functions->allocate(
-      &self->base, hfta_cuda_scratch_bytes(options->program), 256, &scratch,
-      &reason);
-  if (status != HFTA_OK)
-    return hfta_fail(error, status, "kernels' scratch memory: %s",
-                     reason.message);
   launcher->cuda = self->cuda;
-  launcher->scratch = (hfta_cu_address)(uintptr_t)scratch;
   return HFTA_OK;
 }
 
@@ -218,6 +200,8 @@ static hfta_status cuda_open(const hfta_device_options *options,
   if (!self)
     return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a device");
   self->base.functions = &hfta_device_cuda;
+  hfta_cuda_calls_open(&self->calls);
+  self->program = options->program;
   self->index = options->index;
   // Copies take turns in groups of as many as there are threads: on a GPU all
   // of them go at once.
@@ -279,9 +263,13 @@ static hfta_status cuda_allocate(hfta_device *device, uint64_t bytes,
     *out = (void *)(uintptr_t)address;
     return HFTA_OK;
   }
-  if (address)
+  // Work of the stream may still write to the memory.
+  hfta_status status = hfta_cuda_fail(self->cuda, result, call, NULL, error);
+  if (address) {
+    self->cuda->stream_synchronize(self->streams[0]);
     self->cuda->memory_free(address);
-  return hfta_cuda_fail(self->cuda, result, call, NULL, error);
+  }
+  return status;
 }
 
 static void cuda_release(hfta_device *device, void *memory, uint64_t bytes) {
@@ -289,6 +277,23 @@ static void cuda_release(hfta_device *device, void *memory, uint64_t bytes) {
   cuda_device *self = own(device);
   if (memory && self->cuda->context_set(self->gpu.context) == 0)
     self->cuda->memory_free((hfta_cu_address)(uintptr_t)memory);
+}
+
+/// Allocates the kernels' scratch memory.
+static hfta_status cuda_reserve(hfta_device *device, int64_t copies,
+                                hfta_error *error) {
+  cuda_device *self = own(device);
+  uint64_t bytes = hfta_cuda_scratch_bytes(self->program, copies);
+  void *scratch = NULL;
+  hfta_error reason;
+  cuda_release(device, (void *)(uintptr_t)self->launcher.scratch, 0);
+  self->launcher.scratch = 0;
+  hfta_status status = cuda_allocate(device, bytes, 256, &scratch, &reason);
+  self->launcher.scratch = (hfta_cu_address)(uintptr_t)scratch;
+  return status == HFTA_OK
+             ? HFTA_OK
+             : hfta_fail(error, status, "kernels' scratch memory: %s",
+                         reason.message);
 }
 
 static bool cuda_lock(hfta_device *device, void *memory, uint64_t bytes) {
@@ -454,35 +459,19 @@ static void cuda_run(hfta_device *device, uint32_t queue,
 // The host, and order
 //===----------------------------------------------------------------------===//
 
-/// Called on a thread of the driver; the host's next `wait` reads the error
-/// that it notes.
-static void call_host(void *argument) {
-  host_work *work = argument;
-  cuda_device *self = work->device;
-  hfta_error error;
-  hfta_status status = work->call.function(work->call.argument, &error);
-  if (status != HFTA_OK && self->host_status == HFTA_OK) {
-    self->host_status = status;
-    self->host_error = error;
-  }
-}
-
 static void cuda_call(hfta_device *device, uint32_t queue,
                       const hfta_host_call *call) {
   cuda_device *self = own(device);
   if (!enter_queue(self, queue))
     return;
   double from = now_if_observed(self);
-  host_work *work = calloc(1, sizeof(*work));
-  if (!work) {
+  hfta_cu_result result = hfta_cuda_calls_give(&self->calls, self->cuda,
+                                               self->streams[queue], call);
+  if (result == HFTA_CU_OUT_OF_MEMORY)
     self->status = hfta_fail(&self->error, HFTA_UNSUPPORTED,
                              "not enough memory for a call of the host");
-    return;
-  }
-  *work = (host_work){self, *call, self->host_works};
-  self->host_works = work;
-  note(self, self->cuda->launch_host(self->streams[queue], call_host, work),
-       "cuLaunchHostFunc", NULL);
+  else
+    note(self, result, "cuLaunchHostFunc", NULL);
   tell(self,
        &(hfta_activity){
            .kind = HFTA_ACTIVITY_CALL, .queue = queue, .post = call->post},
@@ -518,19 +507,27 @@ static double cuda_computed(hfta_device *device) {
   return own(device)->computed;
 }
 
+/// Waits for the queues whose bits are set in `queues`, and notes failures. It
+/// waits for all of them even after a failure, since callers then free memory
+/// that the queues' work uses.
+static void finish_queues(cuda_device *self, uint64_t queues) {
+  for (uint32_t i = 0; i < self->queue_count; ++i) {
+    if (!(queues >> (i < 63 ? i : 63) & 1))
+      continue;
+    flush(self, i);
+    if (!enter(self))
+      self->cuda->context_set(self->gpu.context);
+    note(self, self->cuda->stream_synchronize(self->streams[i]),
+         "cuStreamSynchronize", "what was launched before");
+  }
+}
+
 static hfta_status cuda_wait_for(hfta_device *device, uint64_t queues,
                                  hfta_error *error) {
   cuda_device *self = own(device);
-  for (uint32_t i = 0; i < self->queue_count; ++i) {
-    bool is_meant = queues >> (i < 63 ? i : 63) & 1;
-    if (is_meant)
-      flush(self, i);
-    if (is_meant && (self->status != HFTA_OK || enter(self)))
-      note(self, self->cuda->stream_synchronize(self->streams[i]),
-           "cuStreamSynchronize", "what was launched before");
-  }
+  finish_queues(self, queues);
   if (queues == UINT64_MAX && self->status == HFTA_OK)
-    free_host_works(self);
+    hfta_cuda_calls_forget(&self->calls, UINT64_MAX);
   return take_error(self, error);
 }
 
@@ -539,7 +536,8 @@ static hfta_status cuda_wait(hfta_device *device, hfta_error *error) {
 }
 
 /// Launches collected tasks before the mark, so that their failures count as
-/// earlier than it.
+/// earlier than it. Failures of host functions are known later: see
+/// settle_calls.
 static void cuda_mark(hfta_device *device, uint32_t number) {
   cuda_device *self = own(device);
   const char *call;
@@ -548,6 +546,20 @@ static void cuda_mark(hfta_device *device, uint32_t number) {
     note(self, result, call, NULL);
   }
   self->is_lost[number] = self->status != HFTA_OK;
+  self->calls_before[number] = self->calls.count;
+}
+
+/// Reports a failure of the host functions before a mark, all of which have
+/// ended. After a failure it waits for all queues, so that no work after the
+/// mark is in flight.
+static hfta_status settle_calls(cuda_device *self, uint32_t number,
+                                hfta_error *error) {
+  uint64_t end = self->calls_before[number];
+  hfta_status status = hfta_cuda_calls_take_error(&self->calls, end, error);
+  if (status != HFTA_OK)
+    finish_queues(self, UINT64_MAX);
+  hfta_cuda_calls_forget(&self->calls, end);
+  return status;
 }
 
 /// Failures since the mark aren't reported yet.
@@ -563,7 +575,7 @@ static hfta_status cuda_wait_until(hfta_device *device, uint32_t number,
       result = cuda->event_synchronize(self->marks.events[number]);
     }
     if (result == 0)
-      return HFTA_OK;
+      return settle_calls(self, number, error);
     note(self, result, call, "what was launched before");
   }
   return cuda_wait(device, error);
@@ -581,6 +593,7 @@ const hfta_device_functions hfta_device_cuda = {
     .threads = cuda_threads,
     .allocate = cuda_allocate,
     .release = cuda_release,
+    .reserve = cuda_reserve,
     .lock = cuda_lock,
     .unlock = cuda_unlock,
     .fill = cuda_fill,

@@ -37,7 +37,7 @@ bool hfta_instance_may_run_ahead(const hfta_instance *instance) {
 /// step runs ahead until it is settled.
 bool hfta_instance_runs_ahead(const hfta_instance *instance) {
   if (!hfta_instance_may_run_ahead(instance) || instance->has_gradients ||
-      instance->observer.done)
+      instance->has_remains || instance->observer.done)
     return false;
   const hfta_schedule *step =
       hfta_program_find_schedule(instance->program, "step");
@@ -172,7 +172,7 @@ hfta_status hfta_instance_post_step(hfta_instance *instance,
   move_images(worker, find_step(worker), call.images, /*to_device=*/true);
   status = hfta_instance_run(instance, &call);
   if (status != HFTA_OK)
-    return status;
+    return hfta_instance_spoil_gradients(instance, status);
   device->functions->mark(device, number);
   ++self->posted;
   ++instance->steps;
@@ -186,6 +186,7 @@ static void give_up(hfta_instance *instance) {
   hfta_error later;
   device->functions->wait(device, &later);
   hfta_instance_offer(instance, NULL);
+  hfta_instance_spoil_gradients(instance, HFTA_OK);
   instance->steps -= self->posted - self->settled;
   self->settled = self->posted;
 }

@@ -75,7 +75,7 @@ static hfta_status start(hfta_instance *instance, bool is_new) {
   for (uint32_t i = 0; i < instance->worker_count; ++i)
     hfta_worker_reset(&instance->workers[i], is_new);
   instance->steps = 0;
-  instance->has_gradients = false;
+  instance->has_gradients = instance->has_remains = false;
   instance->accumulations = 0;
   reset_scalars(instance);
   if (instance->workload.is_loaded)
@@ -83,22 +83,6 @@ static hfta_status start(hfta_instance *instance, bool is_new) {
   hfta_schedule_call call = {.name = "initialize",
                              .micro_batches = instance->program->micro_batches};
   return hfta_instance_run_turns(instance, &call);
-}
-
-hfta_status hfta_instance_clear_gradients(hfta_instance *instance) {
-  hfta_status status = HFTA_OK;
-  for (uint32_t i = 1; i < instance->part_count && status == HFTA_OK; ++i)
-    status = hfta_instance_note_part(
-        instance, instance->parts[i],
-        hfta_instance_clear_gradients(instance->parts[i]));
-  if (status != HFTA_OK)
-    return status;
-  instance->has_gradients = false;
-  instance->accumulations = 0;
-  for (uint32_t i = 0; i < instance->worker_count && status == HFTA_OK; ++i)
-    status = note(instance, &instance->workers[i],
-                  hfta_worker_clear_gradients(&instance->workers[i]));
-  return status;
 }
 
 hfta_status hfta_instance_reset(hfta_instance *instance) {
@@ -451,9 +435,11 @@ void hfta_instance_destroy(hfta_instance *instance) {
   if (!instance)
     return;
   hfta_crew_destroy(instance->crew);
+  bool keeps_memory = instance->communicator &&
+                      hfta_communicator_keeps_memory(instance->communicator);
   // Workers that use the first one's threads are closed before it.
   for (uint32_t i = instance->worker_count; i > 0; --i)
-    hfta_worker_close(&instance->workers[i - 1]);
+    hfta_worker_close(&instance->workers[i - 1], keeps_memory);
   hfta_instance_leave(instance);
   pthread_mutex_destroy(&instance->mutex);
   free(instance->reads);
@@ -462,7 +448,8 @@ void hfta_instance_destroy(hfta_instance *instance) {
   free(instance->is_live);
   free(instance->all_live);
   free(instance->sums);
-  free(instance->results);
+  if (!keeps_memory)
+    free(instance->results);
   free(instance->reports);
   free(instance->forced_rates);
   free(instance);

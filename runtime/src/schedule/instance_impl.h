@@ -35,6 +35,8 @@ struct hfta_instance {
   double (*now)(void); ///< in seconds; hfta_now
 
   bool has_gradients;          ///< gradients wait for an update
+  bool has_remains;            ///< a failed call has left partial gradients,
+                               ///< which the next call clears first
   int64_t accumulations;       ///< number of accumulations since the last
                                ///< update
   double *sums;                ///< three per copy, of an evaluation
@@ -63,8 +65,15 @@ static const hfta_update_report HFTA_NO_REPORT = {NAN, NAN, NAN, NAN, NAN, NAN};
 bool hfta_instance_preconditions(const hfta_instance *instance);
 
 /// Discards the gradients that were accumulated since the last update, because
-/// they belong to a state that is being replaced.
+/// they belong to a state that is being replaced. If that fails, the next call
+/// clears them.
 hfta_status hfta_instance_clear_gradients(hfta_instance *instance);
+
+/// Notes that a failed call has left partial sums in the gradients, or
+/// gradients that an update hasn't used up: the next call clears them first.
+/// Returns `status`.
+hfta_status hfta_instance_spoil_gradients(hfta_instance *instance,
+                                          hfta_status status);
 
 /// A turn: those of the live copies that run steps together. There are as few
 /// turns as the device has room for, all of the same width; one turn if all
@@ -98,7 +107,8 @@ hfta_status hfta_instance_run_step(hfta_instance *instance,
                                    const hfta_schedule_call *call,
                                    double *losses);
 
-/// Writes the step's number to the host's images, and for an update also the
+/// Begins a call of a training: clears gradients that a failed call has left,
+/// and writes the step's number to the host's images, for an update also the
 /// rates and the number of accumulations that made its gradients (1 if none
 /// wait, since the step makes one). Fails where a schedule of rates has no end.
 hfta_status hfta_instance_set_scalars(hfta_instance *instance, bool updates);

@@ -122,7 +122,8 @@ uint64_t hfta_workload_device_bytes(const hfta_program *program,
         hfta_workload_needs(program, workload, i))
       bytes += hfta_workload_segment_bytes(program, workload, i, threads) *
                hfta_workload_instances(program, workload, i);
-  return bytes + hfta_cuda_scratch_bytes(program);
+  return bytes +
+         hfta_cuda_scratch_bytes(program, hfta_workload_most_copies(workload));
 }
 
 uint64_t hfta_workload_waiting_bytes(const hfta_program *program,

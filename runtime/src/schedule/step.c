@@ -4,6 +4,7 @@
 #include "hfta/learning_rate.h"
 #include "schedule/instance_impl.h"
 #include "schedule/parts.h"
+#include "schedule/whole_batches.h"
 #include "schedule/window.h"
 
 #include <math.h>
@@ -106,9 +107,42 @@ double hfta_instance_damping(const hfta_instance *instance, int64_t copy) {
                                instance->steps, instance->total_steps);
 }
 
+hfta_status hfta_instance_spoil_gradients(hfta_instance *instance,
+                                          hfta_status status) {
+  instance->has_remains = true;
+  instance->has_gradients = false;
+  instance->accumulations = 0;
+  return status;
+}
+
+/// Clears the gradients of the instance itself, without its parts.
+static hfta_status clear_own_gradients(hfta_instance *instance) {
+  hfta_instance_spoil_gradients(instance, HFTA_OK);
+  for (uint32_t i = 0; i < instance->worker_count; ++i) {
+    hfta_worker *worker = &instance->workers[i];
+    hfta_status status = hfta_worker_clear_gradients(worker);
+    if (status == HFTA_OK)
+      continue;
+    instance->error = worker->error;
+    return status;
+  }
+  instance->has_remains = false;
+  return HFTA_OK;
+}
+
+hfta_status hfta_instance_clear_gradients(hfta_instance *instance) {
+  hfta_status status = HFTA_OK;
+  for (uint32_t i = 1; i < instance->part_count && status == HFTA_OK; ++i)
+    status = hfta_instance_note_part(instance, instance->parts[i],
+                                     clear_own_gradients(instance->parts[i]));
+  return status == HFTA_OK ? clear_own_gradients(instance) : status;
+}
+
 hfta_status hfta_instance_set_scalars(hfta_instance *instance, bool updates) {
   const hfta_program *program = instance->program;
   hfta_status status = check_trains(instance);
+  if (status == HFTA_OK && instance->has_remains)
+    status = clear_own_gradients(instance);
   for (int64_t copy = 0; updates && copy < program->copies && status == HFTA_OK;
        ++copy) {
     double rate;
@@ -223,11 +257,13 @@ hfta_status hfta_instance_accumulate(hfta_instance *instance,
     return withdraw_offer(instance, status);
   instance->has_gradients = true;
   status = run_schedule(instance, "accumulate", inputs);
-  if (status != HFTA_OK)
-    return status;
-  ++instance->accumulations;
   clear_losses(instance, losses);
-  return get_step(instance, /*call=*/NULL, /*updates=*/false, losses);
+  if (status == HFTA_OK)
+    status = get_step(instance, /*call=*/NULL, /*updates=*/false, losses);
+  if (status != HFTA_OK)
+    return hfta_instance_spoil_gradients(instance, status);
+  ++instance->accumulations;
+  return HFTA_OK;
 }
 
 hfta_update_report hfta_instance_report(const hfta_instance *instance,
@@ -237,12 +273,13 @@ hfta_update_report hfta_instance_report(const hfta_instance *instance,
 
 hfta_status hfta_instance_update(hfta_instance *instance) {
   hfta_status status = hfta_instance_set_scalars(instance, true);
-  if (status == HFTA_OK)
-    status = run_schedule(instance, "update", NULL);
+  if (status != HFTA_OK)
+    return status;
+  status = run_schedule(instance, "update", NULL);
   if (status == HFTA_OK && has_report(instance))
     status = get_step(instance, /*call=*/NULL, /*updates=*/true, NULL);
   if (status != HFTA_OK)
-    return status;
+    return hfta_instance_spoil_gradients(instance, status);
   instance->has_gradients = false;
   instance->accumulations = 0;
   ++instance->steps;
@@ -267,7 +304,7 @@ hfta_status hfta_instance_run_step(hfta_instance *instance,
   if (status == HFTA_OK)
     status = get_step(instance, call, /*updates=*/true, losses);
   if (status != HFTA_OK)
-    return status;
+    return hfta_instance_spoil_gradients(instance, status);
   ++instance->steps;
   return status;
 }
@@ -353,12 +390,17 @@ hfta_status hfta_instance_evaluate_add(hfta_instance *instance,
                                     "%lld valid samples in a batch of %lld",
                                     (long long)valid_samples,
                                     (long long)program->batch));
+  hfta_status status = hfta_check_whole_batches(
+      program->loss_mixed_by, "the samples to evaluate", valid_samples,
+      program->batch, &instance->error);
+  if (status != HFTA_OK)
+    return withdraw_offer(instance, status);
   int64_t size = hfta_program_micro_batch(program);
   hfta_schedule_call call = {.name = "evaluate", .inputs = inputs};
   for (int64_t left = valid_samples; left > 0; left -= size)
     hfta_instance_set_integer(instance, program->roles.valid_samples, 0,
                               call.micro_batches++, left < size ? left : size);
-  hfta_status status = hfta_instance_run(instance, &call);
+  status = hfta_instance_run(instance, &call);
   return status == HFTA_OK ? add_sums(instance) : status;
 }
 

@@ -71,9 +71,21 @@ void hfta_worker_release_segments(hfta_worker *self) {
   }
 }
 
-void hfta_worker_close(hfta_worker *self) {
+/// Waits until the device has done all of its work, also after a failure: the
+/// work uses memory that is about to be freed.
+static void wait_for_device(hfta_worker *self) {
+  hfta_error ignored;
+  if (self->device)
+    self->device->functions->wait(self->device, &ignored);
+}
+
+void hfta_worker_close(hfta_worker *self, bool keeps_memory) {
+  wait_for_device(self);
   hfta_host_copies_close(self);
-  hfta_worker_release_segments(self);
+  if (keeps_memory)
+    self->spill.is_lent = true;
+  else
+    hfta_worker_release_segments(self);
   free(self->memory);
   hfta_spill_close(self);
   hfta_ahead_free(self->ahead, self->device);
@@ -148,9 +160,21 @@ static hfta_status allocate_segment(hfta_worker *self, uint32_t index) {
   return HFTA_OK;
 }
 
+/// Allocates the memory that the device itself needs to run the workload's
+/// tasks.
+static hfta_status reserve(hfta_worker *self) {
+  const hfta_device_functions *functions = self->device->functions;
+  if (!functions->reserve)
+    return HFTA_OK;
+  int64_t copies = hfta_workload_most_copies(&self->workload);
+  hfta_status status = functions->reserve(self->device, copies, &self->error);
+  self->lacks_memory = status == HFTA_UNSUPPORTED && functions->lock;
+  return status;
+}
+
 hfta_status hfta_worker_allocate_segments(hfta_worker *self) {
-  hfta_status status = HFTA_OK;
   self->lacks_memory = false;
+  hfta_status status = reserve(self);
   for (uint32_t i = 0; i < self->program->segment_count && status == HFTA_OK;
        ++i)
     status = allocate_segment(self, i);

@@ -87,9 +87,9 @@ hfta_status hfta_worker_open(hfta_worker *self, const hfta_instance *instance,
 hfta_status hfta_worker_open_device(hfta_worker *self, const char *text,
                                     const hfta_device_options *options);
 
-/// Allocates segments for as many copies as its workload says. If
-/// `lacks_memory` reports that there is no room, some segments may be
-/// allocated.
+/// Allocates segments, and the memory that the device itself needs, for as many
+/// copies as its workload says. If `lacks_memory` reports that there is no
+/// room, some segments may be allocated.
 hfta_status hfta_worker_allocate_segments(hfta_worker *self);
 void hfta_worker_release_segments(hfta_worker *self);
 
@@ -97,7 +97,9 @@ void hfta_worker_release_segments(hfta_worker *self);
 hfta_status hfta_worker_allocate(hfta_worker *self,
                                  const hfta_store_options *store);
 
-void hfta_worker_close(hfta_worker *self);
+/// Closes a worker. `keeps_memory`: segments and arena stay allocated until the
+/// process ends, as other ranks may still be sending to them.
+void hfta_worker_close(hfta_worker *self, bool keeps_memory);
 
 /// Sets the segments' contents from before `initialize` runs; the commands go
 /// to queue 0 and aren't waited for. `is_new`: nothing was written to them yet.

@@ -345,8 +345,7 @@ static uint64_t widest_turn(const hfta_program *program,
 int64_t hfta_workload_copies_at_once(const hfta_program *program,
                                      const hfta_workload *workload,
                                      int threads) {
-  bool has_all = workload->slabs == 0 || workload->slabs > workload->copies;
-  int64_t copies = has_all ? workload->copies : workload->slabs;
+  int64_t copies = hfta_workload_most_copies(workload);
   if (!takes_turns(program, workload))
     return copies;
   uint64_t most = widest_turn(program, workload, threads);

@@ -112,8 +112,16 @@ uint64_t hfta_workload_segment_bytes(const hfta_program *program,
                                      const hfta_workload *workload,
                                      uint32_t segment, int threads);
 
+/// Returns the most copies that a task runs for: all, or as many as the device
+/// has slabs of.
+static inline int64_t hfta_workload_most_copies(const hfta_workload *workload) {
+  return workload->slabs > 0 && workload->slabs < workload->copies
+             ? workload->slabs
+             : workload->copies;
+}
+
 /// Returns the bytes that a GPU needs with the slabs of `workload->slabs`
-/// copies; scratch memory is counted for all of the program's copies.
+/// copies and the kernels' scratch memory for as many.
 uint64_t hfta_workload_device_bytes(const hfta_program *program,
                                     const hfta_workload *workload);
 

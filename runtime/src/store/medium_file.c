@@ -67,25 +67,48 @@ static int clean(const file_medium *self, bool is_write, uint64_t offset,
   return code != 0 && errno != EINVAL && errno != ENOSYS ? code : 0;
 }
 
+/// Moves all bytes. After a short transfer it asks for the rest, so that the
+/// system reports why the transfer stopped. Returns -1 with `errno` on failure,
+/// which is 0 if the system gives no reason; `out_done` receives the number of
+/// bytes that were moved.
+static int move_all(file_medium *self, bool is_write, uint64_t offset,
+                    char *memory, uint64_t bytes, uint64_t *out_done) {
+  bool has_retried = false;
+  for (*out_done = 0; *out_done < bytes;) {
+    ssize_t done = move_once(self, is_write, offset + *out_done,
+                             memory + *out_done, bytes - *out_done);
+    // Direct access isn't possible, perhaps because the rest of a short
+    // transfer begins within a block. Tries again through the page cache, also
+    // if another thread has turned direct access off since this call began.
+    if (done < 0 && errno == EINVAL && !has_retried) {
+      has_retried = true;
+      buffer(self);
+      continue;
+    }
+    if (done == 0)
+      errno = 0;
+    if (done <= 0)
+      return -1;
+    *out_done += (uint64_t)done;
+  }
+  return 0;
+}
+
 static hfta_status move(file_medium *self, bool is_write, uint64_t offset,
                         void *memory, uint64_t bytes, hfta_error *error) {
-  ssize_t done = move_once(self, is_write, offset, memory, bytes);
-  if (done < 0 && errno == EINVAL && !atomic_load(&self->is_buffered)) {
-    buffer(self);
-    done = move_once(self, is_write, offset, memory, bytes);
-  }
-  if (done < 0)
-    return hfta_medium_fail(error, is_write, offset, bytes, strerror(errno));
-  if ((uint64_t)done != bytes) {
+  uint64_t done;
+  int code = move_all(self, is_write, offset, memory, bytes, &done);
+  if (code != 0 && errno == 0) {
     char reason[64];
-    snprintf(reason, sizeof(reason), "only %lld were %s", (long long)done,
-             is_write ? "written" : "read");
+    snprintf(reason, sizeof(reason), "only %llu were %s",
+             (unsigned long long)done, is_write ? "written" : "read");
     return hfta_medium_fail(error, is_write, offset, bytes, reason);
   }
-  if (atomic_load(&self->is_buffered) &&
-      clean(self, is_write, offset, bytes) != 0)
-    return hfta_medium_fail(error, is_write, offset, bytes, strerror(errno));
-  return HFTA_OK;
+  if (code == 0 && atomic_load(&self->is_buffered))
+    code = clean(self, is_write, offset, bytes);
+  return code == 0 ? HFTA_OK
+                   : hfta_medium_fail(error, is_write, offset, bytes,
+                                      strerror(errno));
 }
 
 static hfta_status file_read(hfta_medium *medium, uint64_t offset, void *to,
@@ -163,19 +186,21 @@ static int make(const char *folder) {
 }
 
 /// Writes every byte, to reserve space on a file system without fallocate.
-static int fill(const file_medium *self, uint64_t bytes) {
+static int fill(file_medium *self, uint64_t bytes) {
   enum { PIECE = 1 << 20 };
   char *zeros = hfta_pages_map(PIECE, 1);
   int code = zeros ? 0 : -1;
   for (uint64_t at = 0; at < bytes && code == 0; at += PIECE) {
-    uint64_t left = bytes - at < PIECE ? bytes - at : PIECE;
-    ssize_t done = move_once(self, true, at, zeros, left);
-    if (done >= 0 && (uint64_t)done != left)
+    uint64_t left = bytes - at < PIECE ? bytes - at : PIECE, done;
+    code = move_all(self, true, at, zeros, left, &done);
+    if (code != 0 && errno == 0)
       errno = ENOSPC;
-    code =
-        done >= 0 && (uint64_t)done == left ? clean(self, true, at, left) : -1;
+    if (code == 0)
+      code = clean(self, true, at, left);
   }
+  int reason = errno;
   hfta_pages_unmap(zeros, PIECE);
+  errno = reason;
   return code;
 }
 
@@ -197,7 +222,7 @@ static bool has_room(const file_medium *self, uint64_t bytes) {
 }
 
 /// Reserves space for all bytes.
-static int reserve(const file_medium *self, uint64_t bytes) {
+static int reserve(file_medium *self, uint64_t bytes) {
   int code;
   if (!is_within_limit(bytes) || !has_room(self, bytes)) {
     errno = is_within_limit(bytes) ? ENOSPC : EFBIG;

@@ -17,8 +17,9 @@ enum {
 };
 
 typedef struct piece {
-  uint32_t checksum;
+  uint32_t checksum; ///< valid if `is_written`
   bool is_written;
+  bool is_lost; ///< its last write has failed, so that its bytes are unknown
 } piece;
 
 /// A transfer of neighbouring extents. It lies on the stack of the thread that
@@ -50,6 +51,7 @@ struct hfta_store {
   pthread_cond_t wakes;  ///< wakes threads without work
   request *requests;     ///< those with pieces that no thread has begun with
   hfta_store_traffic traffic;
+  hfta_error lost; ///< the error of the first write that failed, or HFTA_OK
   bool stopping;
   int thread_count;
   pthread_t *threads;
@@ -112,8 +114,14 @@ static hfta_status for_pieces(hfta_store *self, const run *of,
 static hfta_status sign(piece *own, const char *memory, uint64_t bytes,
                         hfta_error *error) {
   (void)error;
-  own->checksum = hfta_crc32c(memory, bytes);
-  own->is_written = true;
+  *own = (piece){.checksum = hfta_crc32c(memory, bytes), .is_written = true};
+  return HFTA_OK;
+}
+
+static hfta_status lose(piece *own, const char *memory, uint64_t bytes,
+                        hfta_error *error) {
+  (void)memory, (void)bytes, (void)error;
+  *own = (piece){.is_lost = true};
   return HFTA_OK;
 }
 
@@ -128,11 +136,22 @@ static hfta_status verify(piece *own, const char *memory, uint64_t bytes,
                    own->checksum, found);
 }
 
-/// Reads a run whose pieces have either all been written before or all never;
-/// pieces that were never written read as zeros.
+/// Fails with the reason why a piece couldn't be written.
+static hfta_status fail_lost(hfta_store *self, hfta_error *error) {
+  pthread_mutex_lock(&self->mutex);
+  hfta_error reason = self->lost;
+  pthread_mutex_unlock(&self->mutex);
+  return hfta_fail(error, reason.code, "%s", reason.message);
+}
+
+/// Reads a run whose pieces have either all been written before, all been lost
+/// or all never been written; pieces that were never written read as zeros.
 static hfta_status read_run(hfta_store *self, const run *of,
                             hfta_error *error) {
-  if (!self->pieces[of->first].is_written) {
+  const piece *first = &self->pieces[of->first];
+  if (first->is_lost)
+    return fail_lost(self, error);
+  if (!first->is_written) {
     memset(of->memory, 0, of->bytes);
     return HFTA_OK;
   }
@@ -143,9 +162,16 @@ static hfta_status read_run(hfta_store *self, const run *of,
 
 static hfta_status write_run(hfta_store *self, const run *of,
                              hfta_error *error) {
-  for_pieces(self, of, sign, NULL);
-  return self->medium->functions->write(self->medium, of->offset, of->memory,
-                                        of->bytes, error);
+  hfta_status status = self->medium->functions->write(
+      self->medium, of->offset, of->memory, of->bytes, error);
+  for_pieces(self, of, status == HFTA_OK ? sign : lose, NULL);
+  if (status == HFTA_OK)
+    return HFTA_OK;
+  pthread_mutex_lock(&self->mutex);
+  if (self->lost.code == HFTA_OK)
+    self->lost = *error;
+  pthread_mutex_unlock(&self->mutex);
+  return status;
 }
 
 //===----------------------------------------------------------------------===//
@@ -153,17 +179,19 @@ static hfta_status write_run(hfta_store *self, const run *of,
 //===----------------------------------------------------------------------===//
 
 /// Takes the part of a request that one thread does next. When reading, it ends
-/// before a piece that was written if the first one wasn't, or the other way
-/// round. The caller holds the mutex.
+/// before a piece that isn't as the first one is: written, lost, or neither.
+/// The caller holds the mutex.
 static run take_run(const hfta_store *self, request *of) {
   uint64_t extent = find_extent(self, of->at), next = of->at;
   run own = {of->at, 0, begin_of(self, extent, of->at), 0, of->memory};
-  bool is_written = self->pieces[of->at].is_written;
+  const piece *first = &self->pieces[of->at];
   for (; next < of->end; ++next) {
     while (next >= self->firsts[extent + 1])
       ++extent;
     uint64_t bytes = begin_of(self, extent, next + 1) - own.offset;
-    bool is_alike = of->is_write || self->pieces[next].is_written == is_written;
+    const piece *other = &self->pieces[next];
+    bool is_alike = of->is_write || (other->is_written == first->is_written &&
+                                     other->is_lost == first->is_lost);
     if (next > of->at && (bytes > of->most || !is_alike))
       break;
     own.bytes = bytes;
@@ -332,6 +360,7 @@ void hfta_store_forget(hfta_store *self) {
   pthread_mutex_lock(&self->mutex);
   memset(self->pieces, 0,
          sizeof(*self->pieces) * self->firsts[self->extent_count]);
+  self->lost.code = HFTA_OK;
   pthread_mutex_unlock(&self->mutex);
 }
 

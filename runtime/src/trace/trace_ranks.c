@@ -109,7 +109,7 @@ static hfta_status receive_text(hfta_communicator *communicator, int peer,
       exchange(communicator, HFTA_TAG_EVENTS, &receive, 1, error);
   if (status == HFTA_OK)
     status = sink->take(sink->argument, text, bytes, error);
-  free(text);
+  hfta_communicator_free(communicator, text);
   return status;
 }
 

@@ -5,6 +5,7 @@
 #include "data/feed.h"
 #include "hfta/trainer.h"
 #include "schedule/instance_impl.h"
+#include "schedule/whole_batches.h"
 #include "training/team.h"
 
 /// Evaluates all batches for one turn's copies.
@@ -48,6 +49,13 @@ hfta_status hfta_evaluate_dataset(hfta_instance *instance,
   return status;
 }
 
+hfta_status hfta_check_evaluated(const hfta_dataset *dataset,
+                                 hfta_error *error) {
+  const hfta_program *program = dataset->program;
+  return hfta_check_whole_batches(program->loss_mixed_by, "the test data",
+                                  dataset->samples, program->batch, error);
+}
+
 hfta_status hfta_evaluate_all(hfta_instance *instance, const char *data_root,
                               double *losses, double *metrics) {
   const hfta_program *program = hfta_instance_program(instance);
@@ -59,6 +67,8 @@ hfta_status hfta_evaluate_all(hfta_instance *instance, const char *data_root,
   bool stopped;
   hfta_status status =
       hfta_dataset_open(program, HFTA_SPLIT_TEST, data_root, &dataset, error);
+  if (status == HFTA_OK)
+    status = hfta_check_evaluated(&dataset, error);
   if (status == HFTA_OK)
     status = hfta_compare_samples(hfta_instance_communicator(instance),
                                   &dataset, error);

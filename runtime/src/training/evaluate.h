@@ -6,6 +6,11 @@
 #include "data/dataset.h"
 #include "hfta/instance.h"
 
+/// Checks that the data set can be evaluated: where a model mixes the samples
+/// of a batch, it must consist of whole batches.
+hfta_status hfta_check_evaluated(const hfta_dataset *dataset,
+                                 hfta_error *error);
+
 /// Evaluates the data set. `losses` and `metrics` may be NULL. `should_stop`
 /// (NULL is allowed) is called after every batch; if it returns true,
 /// `*stopped` is set and the results aren't written.

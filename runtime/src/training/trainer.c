@@ -175,15 +175,20 @@ static hfta_status finish_epoch(hfta_trainer *self, int64_t step, int64_t epoch,
   return status;
 }
 
-hfta_status hfta_trainer_finish_step(hfta_trainer *self, int64_t step,
-                                     const double *losses) {
-  int64_t epoch = hfta_trainer_epoch(self, step);
+void hfta_trainer_add_losses(hfta_trainer *self, int64_t step,
+                             const double *losses) {
   bool begins_epoch = (step - 1) % self->steps_per_epoch == 0;
   const bool *live = hfta_instance_live(self->instance);
   for (int64_t copy = 0; copy < self->program->copies; ++copy)
     if (live[copy])
       self->loss_sums[copy] =
           (begins_epoch ? 0.0 : self->loss_sums[copy]) + losses[copy];
+}
+
+hfta_status hfta_trainer_finish_step(hfta_trainer *self, int64_t step,
+                                     const double *losses) {
+  int64_t epoch = hfta_trainer_epoch(self, step);
+  hfta_trainer_add_losses(self, step, losses);
   hfta_status status =
       after_logging(self, hfta_trainer_take_reports(self, step));
   if (status == HFTA_OK && (step == 1 || step == self->total_steps ||

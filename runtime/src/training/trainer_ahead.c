@@ -12,41 +12,51 @@ static hfta_status post(hfta_trainer *self, int64_t step) {
                            : status;
 }
 
-/// Settles the step after step number `*step`, and advances `*step`.
-static hfta_status settle(hfta_trainer *self, int64_t posted, int64_t *step) {
+/// Settles the step after step number `*step`, and advances `*step`. Once
+/// finishing a step has failed, with the error in `finishing`, the losses of
+/// later steps are added to the sums but not logged.
+static hfta_status settle(hfta_trainer *self, int64_t posted, int64_t *step,
+                          hfta_error *finishing) {
   hfta_status status = hfta_instance_settle_step(self->instance, self->losses);
   if (status != HFTA_OK)
     return status;
   ++*step;
   self->can_save = *step == posted;
-  return hfta_trainer_finish_step(self, *step, self->losses);
+  if (finishing->code != HFTA_OK)
+    hfta_trainer_add_losses(self, *step, self->losses);
+  else if (hfta_trainer_finish_step(self, *step, self->losses) != HFTA_OK)
+    *finishing = *self->error;
+  return HFTA_OK;
 }
 
 /// Runs steps ahead. All posted steps are settled even after posting another
-/// one has failed: of two failures the earlier step's is reported.
+/// one or finishing one has failed, so that no step is in flight at the end. Of
+/// several failures the earliest step's is reported.
 hfta_status hfta_trainer_run_ahead(hfta_trainer *self, int64_t steps,
                                    int64_t *step) {
   int64_t posted = *step, end = *step + steps;
-  hfta_status posting = HFTA_OK, status = HFTA_OK;
-  hfta_error reason = {.code = HFTA_OK};
+  hfta_status status = HFTA_OK;
+  hfta_error posting = {.code = HFTA_OK}, finishing = {.code = HFTA_OK};
   while (status == HFTA_OK && (posted < end || *step < posted)) {
     if (posted < end) {
-      posting = post(self, posted + 1);
-      if (posting == HFTA_OK)
+      if (post(self, posted + 1) == HFTA_OK)
         ++posted;
       else
-        reason = *self->error;
+        posting = *self->error;
     }
-    if (posting != HFTA_OK || !hfta_instance_runs_ahead(self->instance) ||
+    if (posting.code != HFTA_OK || !hfta_instance_runs_ahead(self->instance) ||
         hfta_trainer_should_stop(self))
       end = posted;
     bool has_room = posted - *step < HFTA_MOST_POSTED_STEPS;
     if (*step < posted && !(posted < end && has_room))
-      status = settle(self, posted, step);
+      status = settle(self, posted, step, &finishing);
+    if (finishing.code != HFTA_OK)
+      end = posted;
   }
-  if (status == HFTA_OK && posting != HFTA_OK) {
-    *self->error = reason;
-    status = posting;
-  }
-  return status;
+  if (finishing.code == HFTA_OK && status != HFTA_OK)
+    return status;
+  const hfta_error *first = finishing.code == HFTA_OK ? &posting : &finishing;
+  if (first->code != HFTA_OK)
+    *self->error = *first;
+  return first->code;
 }

@@ -122,6 +122,11 @@ int64_t hfta_trainer_window_steps(const hfta_trainer *self, int64_t step);
 hfta_status hfta_trainer_run_ahead(hfta_trainer *self, int64_t steps,
                                    int64_t *step);
 
+/// Adds the losses of step number `step` to their sums since the beginning of
+/// the epoch.
+void hfta_trainer_add_losses(hfta_trainer *self, int64_t step,
+                             const double *losses);
+
 /// Updates sums, log and progress after step number `step`. It can't fail
 /// except for a step that is logged.
 hfta_status hfta_trainer_finish_step(hfta_trainer *self, int64_t step,

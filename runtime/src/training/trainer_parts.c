@@ -21,7 +21,7 @@ typedef struct part {
   double *eval_losses, *eval_metrics;
   hfta_window window;
   int64_t done;    ///< number of the window's steps that are done
-  int64_t reached; ///< the same, including the step that runs
+  int64_t reached; ///< the steps begun, with the one that runs
   bool stopped;
   hfta_status status;
 } part;
@@ -82,7 +82,8 @@ void hfta_trainer_close_parts(hfta_trainer *self) {
   hfta_crew_destroy(parts->crew);
   for (uint32_t i = 0; parts->list && i < parts->count; ++i) {
     part *own = &parts->list[i];
-    hfta_feed_stop(own->feeding.feed);
+    if (own->feeding.instance)
+      hfta_trainer_stop_feed(&own->feeding);
     free(own->losses);
     free(own->eval_losses);
     free(own->eval_metrics);

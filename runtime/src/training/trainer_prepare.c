@@ -6,6 +6,7 @@
 #include "schedule/instance_impl.h"
 #include "schedule/share_state.h"
 #include "schedule/window.h"
+#include "training/evaluate.h"
 #include "training/trainer_parts.h"
 
 #include <stdlib.h>
@@ -90,6 +91,8 @@ static hfta_status open_data(hfta_trainer *self) {
   if (self->evaluates)
     status = hfta_dataset_open(program, HFTA_SPLIT_TEST, root, &self->test,
                                self->error);
+  if (self->evaluates && status == HFTA_OK)
+    status = hfta_check_evaluated(&self->test, self->error);
   return status;
 }
 

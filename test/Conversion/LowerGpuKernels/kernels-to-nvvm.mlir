@@ -155,7 +155,7 @@ func.func private @"kernel/lanes.0"(%x: memref<40xf32>, %y: memref<40xf32>, %i: 
 func.func private @atanf(f32) -> f32
 func.func private @"kernel/library.0"(%x: memref<40xf32>, %i: index, %scratch: memref<0xi8>) attributes {hfta.items = 40 : i64, hfta.kernel, hfta.scratch_bytes = 0 : i64} {
   %0 = memref.load %x[%i] : memref<40xf32>
-  // expected-error @+1 {{calls 'atanf' of the C library, which a GPU hasn't}}
+  // expected-error @+1 {{calls 'atanf' of the C library, which doesn't exist on a GPU}}
   %1 = func.call @atanf(%0) : (f32) -> f32
   memref.store %1, %x[%i] : memref<40xf32>
   return

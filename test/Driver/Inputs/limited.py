@@ -29,15 +29,18 @@ def find(kind, text, command):
         code, lines = run(command, kind, size)
         if code == 0:
             return size // MIB, refused
-        # The system's loader reports a lack of memory in its own words.
-        loaded = not any("error while loading shared" in line for line in lines)
+        # The system's loader reports a lack of memory in its own words; the kernel
+        # ends a program, without a word, that has no room for its own file.
+        fits = size > os.path.getsize(command[0]) or code >= 0 or lines
+        loaded = fits and not any("error while loading shared" in line
+                                  for line in lines)
         errors = [line for line in lines if "error: " in line]
         if loaded and (code != 3 or len(errors) != 1 or not any(
                 word in errors[0] for word in ("memory", "thread"))):
             sys.exit(f"{text} {size // MIB} MiB: exit {code}: {lines[:3]}")
         if sorted(os.listdir()) != before:
             sys.exit(f"{text} {size // MIB} MiB: leaves files")
-        refused += loaded
+        refused += bool(loaded)
         size = size * 5 // 4
     sys.exit(f"{text} is never enough")
 

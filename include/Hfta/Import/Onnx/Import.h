@@ -80,6 +80,10 @@ struct OnnxImportOptions {
   /// become ops without a mode, and running statistics are updated as in
   /// PyTorch. Otherwise, the graph is executed as written.
   bool training = true;
+  /// Whether the model gets a second function, forward_of_two, where its own
+  /// micro-batch is one sample: one that mixes samples can't be recognized with
+  /// a single one. hfta-find-mixed-samples removes it.
+  bool addsForwardOfTwo = false;
 };
 
 /// A parsed and checked file. Keeps the file's tensors in memory.

@@ -2,6 +2,7 @@
 
 #include "Hfta/Conversion/LowerKernels.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
@@ -11,6 +12,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/IR/Threading.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -102,8 +104,7 @@ static LogicalResult decomposePads(func::FuncOp kernel) {
 
 static LogicalResult bufferize(func::FuncOp kernel) {
   IRRewriter rewriter(kernel.getContext());
-  if (failed(decomposePads(kernel)) ||
-      failed(bufferization::eliminateEmptyTensors(rewriter, kernel)))
+  if (failed(bufferization::eliminateEmptyTensors(rewriter, kernel)))
     return failure();
   // Equal slices of an argument that a result overwrites must be one value for
   // the analysis to find that elements are read and written in place.
@@ -133,16 +134,42 @@ struct BufferizeKernelsPass
   using HftaBufferizeKernelsBase::HftaBufferizeKernelsBase;
 
   void runOnOperation() override {
-    for (auto kernel : getOperation().getOps<func::FuncOp>()) {
-      if (!kernel->hasAttr(kItemsAttrName) || kernel.isDeclaration())
-        continue;
-      if (failed(bufferize(kernel)))
+    SmallVector<func::FuncOp> kernels;
+    for (auto kernel : getOperation().getOps<func::FuncOp>())
+      if (kernel->hasAttr(kItemsAttrName) && !kernel.isDeclaration())
+        kernels.push_back(kernel);
+    if (failed(failableParallelForEach(&getContext(), kernels, decomposePads)))
+      return signalPassFailure();
+    // Constant tensors become globals, which the module gets one after the
+    // other.
+    SmallVector<func::FuncOp> separate, sharing;
+    for (func::FuncOp kernel : kernels)
+      (hasConstantTensors(kernel) ? sharing : separate).push_back(kernel);
+    if (failed(failableParallelForEach(&getContext(), separate, lower)))
+      return signalPassFailure();
+    for (func::FuncOp kernel : sharing)
+      if (failed(lower(kernel)))
         return signalPassFailure();
-      IRRewriter rewriter(&getContext());
-      DominanceInfo dominance(kernel);
-      eliminateCommonSubExpressions(rewriter, dominance, kernel);
-      replaceCopies(kernel);
-    }
+  }
+
+private:
+  static bool hasConstantTensors(func::FuncOp kernel) {
+    return kernel
+        .walk([](arith::ConstantOp constant) {
+          return isa<TensorType>(constant.getType()) ? WalkResult::interrupt()
+                                                     : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  static LogicalResult lower(func::FuncOp kernel) {
+    if (failed(bufferize(kernel)))
+      return failure();
+    IRRewriter rewriter(kernel.getContext());
+    DominanceInfo dominance(kernel);
+    eliminateCommonSubExpressions(rewriter, dominance, kernel);
+    replaceCopies(kernel);
+    return success();
   }
 };
 } // namespace

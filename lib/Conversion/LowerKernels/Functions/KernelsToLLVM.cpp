@@ -31,6 +31,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Threading.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 namespace mlir::hfta {
@@ -84,19 +85,17 @@ static void addAttributes(func::FuncOp kernel) {
 }
 
 /// Collects kernels, the declarations of functions that they call, and
-/// constants.
-static SmallVector<Operation *> collectOps(ModuleOp module,
-                                           ArrayRef<func::FuncOp> kernels) {
+/// Returns the declarations of functions that kernels call, and constants.
+static SmallVector<Operation *>
+collectSharedOps(ModuleOp module, ArrayRef<func::FuncOp> kernels) {
   llvm::SmallDenseSet<StringRef> called;
   SmallVector<Operation *> ops;
   for (func::FuncOp kernel : kernels)
     kernel.walk([&](func::CallOp call) { called.insert(call.getCallee()); });
   for (Operation &op : *module.getBody()) {
     auto function = dyn_cast<func::FuncOp>(op);
-    if (isa<memref::GlobalOp>(op) ||
-        (function && (llvm::is_contained(kernels, function) ||
-                      (function.isDeclaration() &&
-                       called.contains(function.getSymName())))))
+    if (isa<memref::GlobalOp>(op) || (function && function.isDeclaration() &&
+                                      called.contains(function.getSymName())))
       ops.push_back(&op);
   }
   return ops;
@@ -182,34 +181,87 @@ static void populatePatterns(LLVMTypeConverter &converter,
   ub::populateUBToLLVMConversionPatterns(converter, patterns);
 }
 
+namespace {
+/// The conversion to LLVM with indices of some width, for several threads.
+class Conversion {
+public:
+  Conversion(MLIRContext *context, unsigned indexBits)
+      : converter(context, getOptions(context, indexBits)), target(*context),
+        patterns(getPatterns(context)) {
+    target.addLegalDialect<NVVM::NVVMDialect>();
+    target.addIllegalDialect<
+        affine::AffineDialect, arith::ArithDialect,
+        bufferization::BufferizationDialect, cf::ControlFlowDialect,
+        func::FuncDialect, linalg::LinalgDialect, math::MathDialect,
+        memref::MemRefDialect, nvgpu::NVGPUDialect, scf::SCFDialect,
+        tensor::TensorDialect, vector::VectorDialect>();
+    target.addDynamicallyLegalOp<UnrealizedConversionCastOp>(
+        [](UnrealizedConversionCastOp op) {
+          return !ConvertPointer::isPointerOfMemory(op);
+        });
+  }
+
+  LogicalResult run(ArrayRef<Operation *> ops) const {
+    ConversionConfig config;
+    // The patterns never take back what they did.
+    config.allowPatternRollback = false;
+    return applyPartialConversion(ops, target, patterns, config);
+  }
+
+private:
+  static LowerToLLVMOptions getOptions(MLIRContext *context,
+                                       unsigned indexBits) {
+    LowerToLLVMOptions options(context);
+    options.useBarePtrCallConv = true;
+    options.overrideIndexBitwidth(indexBits);
+    return options;
+  }
+  RewritePatternSet getPatterns(MLIRContext *context) {
+    RewritePatternSet patterns(context);
+    populatePatterns(converter, patterns);
+    return patterns;
+  }
+
+  LLVMTypeConverter converter;
+  LLVMConversionTarget target;
+  FrozenRewritePatternSet patterns;
+};
+} // namespace
+
+/// Converts kernels by several threads, each in a module of its own, as a
+/// conversion replaces functions in the list of their module.
 static LogicalResult convertOps(ModuleOp module, ArrayRef<func::FuncOp> kernels,
                                 unsigned indexBits) {
   if (kernels.empty())
     return success();
   MLIRContext *context = module.getContext();
-  LowerToLLVMOptions options(context);
-  options.useBarePtrCallConv = true;
-  options.overrideIndexBitwidth(indexBits);
-  LLVMTypeConverter converter(context, options);
-  RewritePatternSet patterns(context);
-  populatePatterns(converter, patterns);
-  LLVMConversionTarget target(*context);
-  target.addLegalDialect<NVVM::NVVMDialect>();
-  target.addIllegalDialect<
-      affine::AffineDialect, arith::ArithDialect,
-      bufferization::BufferizationDialect, cf::ControlFlowDialect,
-      func::FuncDialect, linalg::LinalgDialect, math::MathDialect,
-      memref::MemRefDialect, nvgpu::NVGPUDialect, scf::SCFDialect,
-      tensor::TensorDialect, vector::VectorDialect>();
-  target.addDynamicallyLegalOp<UnrealizedConversionCastOp>(
-      [](UnrealizedConversionCastOp op) {
-        return !ConvertPointer::isPointerOfMemory(op);
+  Conversion conversion(context, indexBits);
+  if (failed(conversion.run(collectSharedOps(module, kernels))))
+    return failure();
+  Block &body = *module.getBody();
+  // Where each kernel goes back to: before the next op that isn't converted.
+  SmallVector<Block::iterator> places;
+  llvm::SmallPtrSet<Operation *, 32> moved;
+  for (func::FuncOp kernel : kernels)
+    moved.insert(kernel);
+  for (func::FuncOp kernel : kernels) {
+    Block::iterator place(kernel);
+    while (place != body.end() && moved.contains(&*place))
+      ++place;
+    places.push_back(place);
+  }
+  std::vector<OwningOpRef<ModuleOp>> own;
+  for (func::FuncOp kernel : kernels) {
+    own.emplace_back(ModuleOp::create(module.getLoc()));
+    kernel->moveBefore(own.back()->getBody(), own.back()->getBody()->end());
+  }
+  LogicalResult result =
+      failableParallelForEach(context, own, [&](OwningOpRef<ModuleOp> &alone) {
+        return conversion.run(&alone->getBody()->front());
       });
-  ConversionConfig config;
-  // The patterns never need a rollback.
-  config.allowPatternRollback = false;
-  return applyPartialConversion(collectOps(module, kernels), target,
-                                std::move(patterns), config);
+  for (auto [alone, place] : llvm::zip_equal(own, places))
+    body.getOperations().splice(place, alone->getBody()->getOperations());
+  return result;
 }
 
 FailureOr<SmallVector<LoweredKernel>> hfta::convertKernelsToLLVM(

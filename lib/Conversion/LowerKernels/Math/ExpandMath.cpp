@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Threading.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -128,27 +129,63 @@ void hfta::populateExpandMathPatterns(RewritePatternSet &patterns,
   populateMathPolynomialApproximationPatterns(patterns, hasPolynomial);
 }
 
+/// Whether the kernel calls a function that isn't an instruction.
+static bool callsFunctions(func::FuncOp kernel) {
+  return kernel
+      .walk([](Operation *op) {
+        bool isMath = isa_and_nonnull<math::MathDialect>(op->getDialect());
+        return isMath && !isInstruction(op) ? WalkResult::interrupt()
+                                            : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Whether patterns apply to the kernel: those of functions, or those of
+/// conversions from and to floats of 16 bits.
+static bool needsExpansion(func::FuncOp kernel) {
+  auto isNarrow = [](Type type) {
+    auto number = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+    return number && number.getWidth() == 16;
+  };
+  return callsFunctions(kernel) ||
+         kernel
+             .walk([&](Operation *op) {
+               bool isNarrowOp = llvm::any_of(op->getResultTypes(), isNarrow) ||
+                                 llvm::any_of(op->getOperandTypes(), isNarrow);
+               return isNarrowOp ? WalkResult::interrupt()
+                                 : WalkResult::advance();
+             })
+             .wasInterrupted();
+}
+
 namespace {
 struct ExpandMathPass : hfta::impl::HftaExpandMathBase<ExpandMathPass> {
   using HftaExpandMathBase::HftaExpandMathBase;
 
   void runOnOperation() override {
-    for (auto kernel :
-         llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
-      if (!kernel->hasAttr(kKernelAttrName) || kernel.isDeclaration())
-        continue;
-      if (failed(expand(kernel)) || failed(callLibrary(kernel)))
+    SmallVector<func::FuncOp> kernels;
+    for (auto kernel : getOperation().getOps<func::FuncOp>())
+      if (kernel->hasAttr(kKernelAttrName) && !kernel.isDeclaration() &&
+          needsExpansion(kernel))
+        kernels.push_back(kernel);
+    if (kernels.empty())
+      return;
+    RewritePatternSet list(&getContext());
+    populateExpandMathPatterns(list,
+                               TargetModel::get(kernels.front()).canScale());
+    FrozenRewritePatternSet patterns(std::move(list));
+    if (failed(failableParallelForEach(
+            &getContext(), kernels, [&](func::FuncOp kernel) {
+              return applyPatternsGreedily(kernel, patterns);
+            })))
+      return signalPassFailure();
+    // Calls add declarations to the module, one after the other.
+    for (func::FuncOp kernel : kernels)
+      if (callsFunctions(kernel) && failed(callLibrary(kernel)))
         return signalPassFailure();
-    }
   }
 
 private:
-  LogicalResult expand(func::FuncOp kernel) {
-    RewritePatternSet patterns(&getContext());
-    populateExpandMathPatterns(patterns, TargetModel::get(kernel).canScale());
-    return applyPatternsGreedily(kernel, std::move(patterns));
-  }
-
   LogicalResult callLibrary(func::FuncOp kernel) {
     RewritePatternSet patterns(&getContext());
     populateMathToLibmConversionPatterns(patterns);

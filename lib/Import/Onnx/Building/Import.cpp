@@ -107,6 +107,7 @@ FailureOr<ModelOp> OnnxFile::import(ModuleOp module,
   failure = reporter.getFailure();
   if (!model)
     return mlir::failure();
+  compareBatches(impl->graph, options, reporter.getFileLocation(), model);
   return model;
 }
 

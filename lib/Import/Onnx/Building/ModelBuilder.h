@@ -23,6 +23,9 @@ public:
   /// built.
   ModelOp run();
 
+  /// Leaves out the weights: only the graph is of interest.
+  void omitWeights() { omitsWeights = true; }
+
   OpBuilder &getBuilder() { return builder; }
   MLIRContext *getContext() { return builder.getContext(); }
   Reporter &getReporter() { return reporter; }
@@ -121,6 +124,7 @@ private:
   /// Whether the current node reads data, and whether its constants depend on
   /// the size of the batch.
   bool readsData = false, followsBatch = false;
+  bool omitsWeights = false;
   std::optional<int64_t> batch, replacedBatch;
   /// Elements that may still be computed now: a small file can ask for many.
   int64_t evaluationBudget = int64_t(1) << 20;
@@ -131,6 +135,12 @@ private:
 /// layers (Initialization.cpp). Values that aren't parameters according to the
 /// file are kept.
 void initializeAnew(ModelOp model, const Graph &graph);
+
+/// Marks the constants of an imported model that would have other elements for
+/// another batch size, and adds what the options ask for. Imports the graph
+/// once more for this, if it has such constants at all (CompareBatches.cpp).
+void compareBatches(const Graph &graph, const OnnxImportOptions &options,
+                    Location file, ModelOp model);
 
 } // namespace mlir::hfta::onnx_import
 

@@ -23,8 +23,9 @@ VariableOp ModelBuilder::getVariable(const InitializerUse &use) {
                          isStatistics ? Role::statistics : Role::parameter);
   if (symbol != use.variable)
     variable.setKnownAs(use.variable);
-  variable.setInitialAttr(
-      makeElements(tensor, use.variable, kMostInlineInitial));
+  if (!omitsWeights)
+    variable.setInitialAttr(
+        makeElements(tensor, use.variable, kMostInlineInitial));
   if (!isStatistics)
     setTrainingRule(variable, trainingRules.lookup(use.variable));
   return variable;

@@ -1,0 +1,122 @@
+//===- KernelObjects.cpp - Kernels that were compiled before --------------===//
+
+#include "KernelObjects.h"
+#include "Hfta/Conversion/LowerKernels.h"
+#include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SHA256.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// The attributes of a lowered kernel that the program's tables are made of.
+static constexpr llvm::StringLiteral kLoweredAttrNames[] = {
+    kItemsAttrName, kLanesAttrName, kOperandBytesAttrName,
+    kScratchBytesAttrName};
+
+/// Between the attributes and the object of an entry of the cache.
+static constexpr char kSeparator = '\0';
+
+static std::string printLocally(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  op->print(os, OpPrintingFlags().useLocalScope().enableDebugInfo(false));
+  return text;
+}
+
+/// Returns the kernel's text without its name and locations. Empty if something
+/// that the object follows from isn't in the text.
+static std::string getText(func::FuncOp kernel) {
+  std::string name = kernel.getSymName().str();
+  kernel.setSymName("kernel");
+  std::string text = printLocally(kernel);
+  kernel.setSymName(name);
+  bool isComplete = !StringRef(text).contains("dense_resource<") &&
+                    kernel.getBody().getOps<func::CallOp>().empty();
+  return isComplete ? text : "";
+}
+
+static std::string hash(llvm::ArrayRef<llvm::StringRef> texts) {
+  llvm::SHA256 hash;
+  for (llvm::StringRef text : texts) {
+    hash.update(text);
+    hash.update(llvm::StringRef(&kSeparator, 1));
+  }
+  return llvm::toHex(hash.final(), /*LowerCase=*/true);
+}
+
+/// Puts the declarations of a lowered kernel and of its entry point, with the
+/// attributes that lowering would leave, in the kernel's place.
+static void replaceByDeclaration(func::FuncOp kernel,
+                                 DictionaryAttr attributes) {
+  OpBuilder builder(kernel);
+  builder.getContext()->loadDialect<LLVM::LLVMDialect>();
+  std::string name = kernel.getSymName().str();
+  Location loc = kernel.getLoc();
+  auto type = LLVM::LLVMFunctionType::get(
+      LLVM::LLVMVoidType::get(builder.getContext()), {});
+  auto declared = LLVM::LLVMFuncOp::create(builder, loc, name, type);
+  declared->setDiscardableAttrs(attributes);
+  LLVM::LLVMFuncOp::create(builder, loc, name + kEntrySuffix.str(), type);
+  kernel.erase();
+}
+
+bool KernelObjects::load(KernelObject &kernel, func::FuncOp function) const {
+  std::optional<std::string> entry = cache.load(kernel.key);
+  if (!entry)
+    return false;
+  auto [text, object] = StringRef(*entry).split(kSeparator);
+  auto attributes = dyn_cast_or_null<DictionaryAttr>(
+      parseAttribute(text, function.getContext()));
+  if (!attributes || object.empty())
+    return false;
+  kernel.object = object.str();
+  kernel.isKnown = true;
+  replaceByDeclaration(function, attributes);
+  return true;
+}
+
+void KernelObjects::replaceKnown(ModuleOp module, llvm::StringRef prefix,
+                                 bool verifiesSums) {
+  kernels.clear();
+  std::string target;
+  llvm::raw_string_ostream(target) << TargetAttr::get(module);
+  for (auto function :
+       llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
+    std::string text = isKernelOnTensors(function) ? getText(function) : "";
+    if (text.empty())
+      continue;
+    KernelObject &kernel = kernels.emplace_back();
+    kernel.name = function.getSymName().str();
+    // The op that a kernel is named after says what a profile shows.
+    StringRef stem = StringRef(kernel.name).split('.').first;
+    kernel.symbol =
+        (prefix + stem + "." + StringRef(hash({target, text})).take_front(16))
+            .str();
+    kernel.key = cache.makeKey(
+        hash({kernel.symbol, target, text, verifiesSums ? "verified" : ""}));
+    load(kernel, function);
+  }
+}
+
+void KernelObjects::store(ModuleOp module) const {
+  for (const KernelObject &kernel : kernels) {
+    Operation *lowered = module.lookupSymbol(kernel.name);
+    if (kernel.isKnown || kernel.object.empty() || !lowered)
+      continue;
+    NamedAttrList attributes;
+    for (llvm::StringRef name : kLoweredAttrNames)
+      if (Attribute attribute = lowered->getAttr(name))
+        attributes.append(name, attribute);
+    std::string entry;
+    llvm::raw_string_ostream(entry)
+        << attributes.getDictionary(module.getContext());
+    entry += kSeparator;
+    cache.store(kernel.key, entry + kernel.object);
+  }
+  cache.prune();
+}

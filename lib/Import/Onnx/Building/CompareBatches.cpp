@@ -1,0 +1,111 @@
+//===- CompareBatches.cpp - What of a model depends on the batch size -----===//
+//
+// The batch size becomes a constant where a graph asks for a shape. Nothing in
+// that constant tells it from other sizes, or says what else was computed from
+// it; but in an import with another batch size it is another number.
+//===----------------------------------------------------------------------===//
+
+#include "Building/ModelBuilder.h"
+#include "Hfta/Dialect/Hfta/IR/SampleMixing.h"
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace mlir::hfta::onnx_import {
+
+static func::FuncOp getForward(ModelOp model) {
+  return model.lookupSymbol<func::FuncOp>("forward");
+}
+
+/// Changes the options to those of an import with twice the batch size, which
+/// all divisors of the batch size divide too. Returns false if the batch size
+/// can't be changed.
+static bool doubleBatch(const Graph &graph, OnnxImportOptions &options) {
+  if (options.microBatch) {
+    *options.microBatch *= 2;
+    return true;
+  }
+  llvm::StringSet<> doubled;
+  for (const ::onnx::ValueInfoProto *input : graph.inputs) {
+    const auto &type = input->type().tensor_type();
+    if (options.constants.contains(input->name()) || !type.has_shape() ||
+        type.shape().dim_size() == 0)
+      continue;
+    std::string symbol = getAxisName(*input, 0);
+    auto size = options.dims.find(symbol);
+    if (size != options.dims.end() && doubled.insert(symbol).second)
+      size->getValue() *= 2;
+  }
+  return !doubled.empty();
+}
+
+static bool mayFollowBatch(func::FuncOp forward) {
+  return llvm::any_of(forward.getOps<ConstantOp>(), [](ConstantOp constant) {
+    return constant->hasAttr(kFollowsBatchAttrName);
+  });
+}
+
+/// Whether constants in the same place of two imports differ in more than the
+/// number of samples that they have elements for.
+static bool differ(ConstantOp left, ConstantOp right) {
+  auto elements = dyn_cast<DenseElementsAttr>(left.getValue());
+  auto others = dyn_cast<DenseElementsAttr>(right.getValue());
+  if (!elements || !others ||
+      elements.getElementType() != others.getElementType())
+    return false;
+  if (elements.isSplat() && others.isSplat())
+    return elements.getSplatValue<Attribute>() !=
+           others.getSplatValue<Attribute>();
+  ArrayRef<int64_t> shape = left.getType().getShape();
+  ArrayRef<int64_t> otherShape = right.getType().getShape();
+  if (shape.empty() || otherShape.empty() ||
+      shape.drop_front() != otherShape.drop_front())
+    return false;
+  // Axis 0 may hold more samples in the other one.
+  return llvm::any_of(
+      llvm::zip(elements.getValues<Attribute>(), others.getValues<Attribute>()),
+      [](auto pair) { return std::get<0>(pair) != std::get<1>(pair); });
+}
+
+/// Marks constants that differ in the same place of the other function.
+static void markConstants(func::FuncOp forward, func::FuncOp other) {
+  for (auto [op, twin] :
+       llvm::zip(forward.getBody().front(), other.getBody().front())) {
+    // From here on it is another graph.
+    if (op.getName() != twin.getName())
+      return;
+    auto constant = dyn_cast<ConstantOp>(op);
+    if (constant && differ(constant, cast<ConstantOp>(twin)))
+      for (Operation *marked : {&op, &twin})
+        marked->setAttr(kOfBatchSizeAttrName, UnitAttr::get(op.getContext()));
+  }
+}
+
+void compareBatches(const Graph &graph, const OnnxImportOptions &options,
+                    Location file, ModelOp model) {
+  func::FuncOp forward = getForward(model);
+  bool addsForward = options.addsForwardOfTwo && options.microBatch == 1;
+  OnnxImportOptions changed = options;
+  if ((!addsForward && !mayFollowBatch(forward)) ||
+      !doubleBatch(graph, changed))
+    return;
+  MLIRContext *context = model.getContext();
+  // A graph that can't have another batch size is no error.
+  ScopedDiagnosticHandler quiet(context,
+                                [](Diagnostic &) { return success(); });
+  Reporter reporter(cast<FileLineColLoc>(file).getFilename(), context);
+  OwningOpRef<ModuleOp> scratch = ModuleOp::create(file);
+  ModelBuilder builder(graph, changed, reporter, *scratch);
+  builder.omitWeights();
+  ModelOp other = builder.run();
+  if (!other)
+    return;
+  markConstants(forward, getForward(other));
+  if (!addsForward)
+    return;
+  func::FuncOp ofTwo = getForward(other).clone();
+  ofTwo.setName(kForwardOfTwoName);
+  model.getBody().front().push_back(ofTwo);
+}
+
+} // namespace mlir::hfta::onnx_import

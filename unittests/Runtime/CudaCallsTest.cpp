@@ -1,0 +1,114 @@
+//===- CudaCallsTest.cpp - Host functions that streams call ---------------===//
+
+extern "C" {
+#include "device/cuda_calls.h"
+}
+
+#include "gtest/gtest.h"
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+/// Functions that streams were given; the test calls them in the streams'
+/// place.
+std::vector<std::pair<hfta_cu_host_function, void *>> given;
+
+class CudaCalls : public testing::Test {
+protected:
+  CudaCalls() {
+    given.clear();
+    cuda.launch_host = [](hfta_cu_stream, hfta_cu_host_function function,
+                          void *argument) {
+      given.emplace_back(function, argument);
+      return 0;
+    };
+    hfta_cuda_calls_open(&calls);
+  }
+  ~CudaCalls() override { hfta_cuda_calls_close(&calls); }
+
+  /// Gives a call that fails with a message of 900 times the letter; 0: one
+  /// that succeeds.
+  void give(char letter) {
+    hfta_host_call call = {};
+    call.argument = reinterpret_cast<void *>(static_cast<uintptr_t>(letter));
+    call.function = [](void *argument, hfta_error *error) {
+      char letter = static_cast<char>(reinterpret_cast<uintptr_t>(argument));
+      return letter ? hfta_fail(error, HFTA_LOST, "%s",
+                                std::string(900, letter).c_str())
+                    : HFTA_OK;
+    };
+    EXPECT_EQ(hfta_cuda_calls_give(&calls, &cuda, nullptr, &call), 0);
+  }
+  static void make(size_t number) { given[number].first(given[number].second); }
+  /// Takes the first error of the calls below `end`, and returns the first
+  /// letter of its message; 0: there is no error.
+  char takeError(uint64_t end) {
+    hfta_error error = {};
+    hfta_status status = hfta_cuda_calls_take_error(&calls, end, &error);
+    EXPECT_EQ(status, error.code);
+    if (status == HFTA_OK)
+      return 0;
+    EXPECT_EQ(std::string(error.message), std::string(900, error.message[0]));
+    return error.message[0];
+  }
+
+  hfta_cuda cuda = {};
+  hfta_cuda_calls calls = {};
+};
+
+TEST_F(CudaCalls, TheFirstErrorIsTaken) {
+  for (char letter : {'a', 'b', '\0', 'd'})
+    give(letter);
+  make(2);
+  EXPECT_EQ(takeError(UINT64_MAX), 0);
+  make(1);
+  make(0);
+  make(3);
+  EXPECT_EQ(takeError(UINT64_MAX), 'b');
+  EXPECT_EQ(takeError(UINT64_MAX), 0);
+}
+
+TEST_F(CudaCalls, ErrorsBehindAMarkWait) {
+  for (char letter : {'\0', 'b', 'c'})
+    give(letter);
+  make(0);
+  make(1);
+  EXPECT_EQ(takeError(1), 0);
+  hfta_cuda_calls_forget(&calls, 1);
+  EXPECT_EQ(takeError(2), 'b');
+  hfta_cuda_calls_forget(&calls, 2);
+  make(2);
+  EXPECT_EQ(takeError(2), 0);
+  EXPECT_EQ(takeError(3), 'c');
+}
+
+/// Two calls fail at the same time: one message is kept, unmixed with that of
+/// the other call.
+TEST_F(CudaCalls, StreamsMayFailAtTheSameTime) {
+  give('a');
+  give('b');
+  constexpr int kRounds = 20000;
+  std::atomic<int> arrived{0};
+  auto run = [&](size_t number) {
+    for (int i = 1; i <= kRounds; ++i) {
+      ++arrived;
+      while (arrived < 4 * i - 2)
+        ;
+      make(number);
+      ++arrived;
+      while (arrived < 4 * i)
+        ;
+      if (number == 0)
+        EXPECT_NE(takeError(UINT64_MAX), 0);
+    }
+  };
+  std::thread other(run, 1);
+  run(0);
+  other.join();
+}
+
+} // namespace
