@@ -9,6 +9,7 @@
 #include "Hfta/Target/Gpu.h"
 #include "LlvmCode.h"
 #include "RunProgram.h"
+#include "TemporaryFile.h"
 #include "hfta/program.h"
 
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
@@ -19,8 +20,6 @@
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/TargetSelect.h"
@@ -257,49 +256,6 @@ llvm::Expected<std::string> GpuCodeGenerator::emitPtx() {
 //===----------------------------------------------------------------------===//
 // Images
 //===----------------------------------------------------------------------===//
-
-namespace {
-/// A file that is removed when the object is destroyed.
-class TemporaryFile {
-public:
-  static llvm::Expected<TemporaryFile> create(llvm::StringRef suffix) {
-    llvm::SmallString<128> path;
-    if (std::error_code code =
-            llvm::sys::fs::createTemporaryFile("hftac", suffix, path))
-      return llvm::createStringError(code, "cannot create a temporary file: " +
-                                               code.message());
-    return TemporaryFile(path);
-  }
-  llvm::StringRef getPath() const { return remover->path; }
-  llvm::Error write(llvm::StringRef text) const {
-    std::error_code code;
-    llvm::raw_fd_ostream os(getPath(), code);
-    if (!code)
-      os << text, os.close(), code = os.error();
-    os.clear_error();
-    return code ? llvm::createStringError(code, "cannot write '" + getPath() +
-                                                    "': " + code.message())
-                : llvm::Error::success();
-  }
-  llvm::Expected<std::string> read() const {
-    auto buffer = llvm::MemoryBuffer::getFile(getPath());
-    if (!buffer)
-      return llvm::createStringError(buffer.getError(),
-                                     "cannot read '" + getPath() + "'");
-    return (*buffer)->getBuffer().str();
-  }
-
-private:
-  struct Owner {
-    explicit Owner(llvm::StringRef path) : path(path), remover(path) {}
-    std::string path;
-    llvm::FileRemover remover;
-  };
-  explicit TemporaryFile(llvm::StringRef path)
-      : remover(std::make_unique<Owner>(path)) {}
-  std::unique_ptr<Owner> remover;
-};
-} // namespace
 
 llvm::Expected<std::string>
 GpuCodeGenerator::assemble(llvm::StringRef text, llvm::StringRef chip) const {

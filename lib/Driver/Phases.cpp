@@ -61,8 +61,10 @@ const TargetInfo &hfta::getTarget(TargetKind kind) {
   });
 }
 
-// To add a target, add a row to getTargets() and the phases of its branch here,
-// after those of other targets and before the common phases that follow.
+// The phases of a target's branch stand after those of other targets and before
+// the common phases that follow. A new target needs more than these and its row
+// in getTargets(): the driver, lib/Target and lib/Conversion/HftaToRuntime look
+// at the TargetKind wherever the code of one target differs from another's.
 llvm::ArrayRef<PhaseInfo> hfta::getPhases() {
   constexpr PhaseForm module = PhaseForm::module, file = PhaseForm::file,
                       linked = PhaseForm::linked;

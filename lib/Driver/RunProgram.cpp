@@ -1,11 +1,10 @@
 //===- RunProgram.cpp - Other programs ------------------------------------===//
 
 #include "RunProgram.h"
+#include "TemporaryFile.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 
@@ -14,24 +13,24 @@ using namespace mlir::hfta;
 
 llvm::Error hfta::runProgram(llvm::ArrayRef<llvm::StringRef> arguments,
                              llvm::StringRef work) {
-  llvm::SmallString<128> log;
-  if (std::error_code code =
-          llvm::sys::fs::createTemporaryFile("hftac", "log", log))
-    return llvm::createStringError(code,
-                                   "cannot " + work + ": " + code.message());
-  llvm::FileRemover remover(log);
+  auto fail = [&](const llvm::Twine &reason) {
+    return llvm::createStringError("cannot " + work + ": " + reason);
+  };
+  llvm::Expected<TemporaryFile> log = TemporaryFile::create("log");
+  if (!log)
+    return fail(llvm::toString(log.takeError()));
   std::string message;
   int status = llvm::sys::ExecuteAndWait(
       arguments.front(), arguments, /*Env=*/std::nullopt,
-      {llvm::StringRef(), llvm::StringRef(log), llvm::StringRef(log)},
+      {llvm::StringRef(), log->getPath(), log->getPath()},
       /*SecondsToWait=*/0, /*MemoryLimit=*/0, &message);
   if (status == 0)
     return llvm::Error::success();
-  if (llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> text =
-          llvm::MemoryBuffer::getFile(log))
-    message += (*text)->getBuffer().rtrim();
-  return llvm::createStringError("cannot " + work + ": '" + arguments.front() +
-                                 "' failed\n" + message);
+  if (llvm::Expected<std::string> text = log->read())
+    message += llvm::StringRef(*text).rtrim();
+  else
+    llvm::consumeError(text.takeError());
+  return fail("'" + arguments.front() + "' failed\n" + message);
 }
 
 llvm::Expected<std::string> hfta::findCompiler() {

@@ -2,15 +2,11 @@
 
 #include "Hfta/Planning/Order.h"
 #include "Hfta/Planning/PipelinePlan.h"
-#include "ParseJson.h"
+#include "JsonFields.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
-
-#include <cmath>
-#include <set>
 
 using namespace mlir::hfta::planning;
 using llvm::StringRef;
@@ -119,180 +115,87 @@ public:
       records(key, values, several);
   }
 
-  void check(bool, const llvm::Twine &) {}
+  void check(bool, StringRef, const llvm::Twine &) {}
 
 private:
   json::OStream &os;
 };
 
-/// Reads what Writer wrote, and remembers the first error.
+/// Reads what Writer wrote.
 class Reader {
 public:
-  Reader(const json::Object &object, std::string path, std::string &error)
-      : object(object), path(std::move(path)), error(error) {}
+  explicit Reader(JsonFields &fields) : fields(fields) {}
 
-  void field(StringRef key, std::string &value) {
-    const json::Value *found = get(key);
-    std::optional<StringRef> text = found ? found->getAsString() : std::nullopt;
-    if (text && !text->empty())
-      value = text->str();
-    else
-      fail(key, found, "a string");
-  }
+  void field(StringRef key, std::string &value) { value = fields.getText(key); }
   void field(StringRef key, Time time) {
-    field(key, Number{time.seconds});
-    time.seconds /= 1e3;
+    time.seconds = fields.getNumber(key, NumberRange()) / 1e3;
   }
   void field(StringRef key, OptionalTime time) {
-    const json::Value *found = get(key);
-    if (found && found->getAsNull())
-      return;
-    time.seconds.emplace(0);
-    field(key, Time{*time.seconds});
+    if (!fields.isNull(key))
+      field(key, Time{time.seconds.emplace(0)});
   }
   void field(StringRef key, SomeTime time) {
-    if (!isNull(key))
+    if (!fields.isNull(key))
       field(key, Time{time.seconds});
   }
   void field(StringRef key, Number number) {
-    const json::Value *found = get(key);
-    std::optional<double> value = found ? found->getAsNumber() : std::nullopt;
-    if (value && std::isfinite(*value) &&
-        (number.includesLeast ? *value >= number.least : *value > number.least))
-      number.value = *value;
-    else
-      fail(
-          key, found,
-          (number.includesLeast ? "a number of at least " : "a number above ") +
-              llvm::Twine(static_cast<int64_t>(number.least)));
+    NumberRange range;
+    range.least = number.least;
+    range.includesLeast = number.includesLeast;
+    number.value = fields.getNumber(key, range);
   }
   void field(StringRef key, Whole number) {
-    readWhole(key, get(key), number.least, number.value);
+    number.value = fields.getWhole(key, number.least);
   }
   void field(StringRef key, SomeWhole number) {
-    if (!isNull(key))
+    if (!fields.isNull(key))
       field(key, Whole{number.value});
   }
   void field(StringRef key, Wholes numbers) {
-    const json::Array *array = getArray(key);
-    if (!array)
-      return;
-    for (auto [index, value] : llvm::enumerate(*array))
-      readWhole((key + "[" + llvm::Twine(index) + "]").str(), &value,
-                numbers.least, numbers.values.emplace_back());
+    numbers.values = fields.getWholes(key, numbers.least);
   }
   void field(StringRef key, Flag flag) {
-    const json::Value *found = get(key);
-    std::optional<bool> value = found ? found->getAsBoolean() : false;
-    if (value)
-      flag.value = *value;
-    else
-      fail(key, found, "true or false");
+    flag.value = fields.getFlag(key, /*unless=*/false);
   }
   void field(StringRef key, OptionalTexts texts) {
-    const json::Array *array = get(key) ? getArray(key) : nullptr;
-    if (!array)
-      return;
-    for (auto [index, value] : llvm::enumerate(*array)) {
-      std::optional<StringRef> text = value.getAsString();
-      if (text && !text->empty())
-        texts.values.push_back(text->str());
-      else
-        fail((key + "[" + llvm::Twine(index) + "]").str(), &value, "a string");
-    }
+    if (fields.has(key))
+      texts.values = fields.getTexts(key);
   }
   void field(StringRef key, Duplex &duplex) {
-    const json::Value *found = get(key);
-    std::optional<StringRef> text = found ? found->getAsString() : std::nullopt;
-    if (text == StringRef("full") || text == StringRef("half"))
-      duplex = *text == "full" ? Duplex::full : Duplex::half;
-    else
-      fail(key, found, R"("full" or "half")");
+    duplex = fields.getChoice(key, {"full", "half"}) == 0 ? Duplex::full
+                                                          : Duplex::half;
   }
   template <typename Record, typename Describe>
   void record(StringRef key, Record &value, const Describe &describe) {
-    readObject(key, get(key), value, describe);
+    fields.readObject(key, [&](JsonFields &inner) {
+      Reader reader(inner);
+      describe(reader, value);
+    });
   }
   template <typename Record, typename Describe>
   void records(StringRef key, std::vector<Record> &values,
                const Describe &describe) {
-    const json::Array *array = getArray(key);
-    if (!array)
-      return;
-    for (auto [index, value] : llvm::enumerate(*array))
-      readObject((key + "[" + llvm::Twine(index) + "]").str(), &value,
-                 values.emplace_back(), describe);
+    fields.forEachOfSome(key, [&](JsonFields &inner) {
+      Reader reader(inner);
+      describe(reader, values.emplace_back());
+    });
   }
   template <typename Record, typename Describe, typename DescribeSeveral>
   void oneOrSeveral(StringRef key, std::vector<Record> &values,
                     const Describe &describe, const DescribeSeveral &several) {
-    if (!get(key))
+    if (!fields.has(key))
       return describe(*this, values.emplace_back());
     records(key, values, several);
-    check(values.size() > 1, key + ": expected several, got one");
+    check(values.size() > 1, key, "expected several, got one");
   }
   /// Checks a condition on fields that have been read.
-  void check(bool holds, const llvm::Twine &message) {
-    if (error.empty() && !holds)
-      error = (path + message).str();
-  }
-  /// Reports every field that hasn't been read as an error.
-  void finish() {
-    for (const auto &entry : object)
-      if (error.empty() && !known.count(StringRef(entry.first).str()))
-        error = path + StringRef(entry.first).str() + ": unknown field";
+  void check(bool holds, StringRef key, const llvm::Twine &message) {
+    if (!holds)
+      fields.say(key, message);
   }
 
 private:
-  const json::Value *get(StringRef key) {
-    known.insert(key.str());
-    return object.get(key);
-  }
-  bool isNull(StringRef key) {
-    const json::Value *found = get(key);
-    return found && found->getAsNull();
-  }
-  const json::Array *getArray(StringRef key) {
-    const json::Value *found = get(key);
-    const json::Array *array = found ? found->getAsArray() : nullptr;
-    if (!array || array->empty())
-      fail(key, found, "an array that isn't empty");
-    return array;
-  }
-  void readWhole(StringRef key, const json::Value *found, int64_t least,
-                 int64_t &number) {
-    std::optional<int64_t> value = found ? found->getAsInteger() : std::nullopt;
-    if (value && *value >= least)
-      number = *value;
-    else
-      fail(key, found, "a whole number of at least " + llvm::Twine(least));
-  }
-  template <typename Record, typename Describe>
-  void readObject(StringRef key, const json::Value *found, Record &value,
-                  const Describe &describe) {
-    const json::Object *inner = found ? found->getAsObject() : nullptr;
-    if (!inner)
-      return fail(key, found, "an object");
-    Reader reader(*inner, path + key.str() + ".", error);
-    describe(reader, value);
-    reader.finish();
-  }
-  void fail(StringRef key, const json::Value *found,
-            const llvm::Twine &expected) {
-    if (!error.empty())
-      return;
-    llvm::raw_string_ostream os(error);
-    os << path << key << ": expected " << expected;
-    if (!found)
-      os << ", but the field is missing";
-    else if (!found->getAsArray() && !found->getAsObject())
-      os << ", got " << *found;
-  }
-
-  const json::Object &object;
-  std::string path;
-  std::string &error;
-  std::set<std::string> known;
+  JsonFields &fields;
 };
 
 /// One description of the file serves writing and reading.
@@ -330,9 +233,9 @@ struct Describe {
     archive.field("in_flight", Whole{stage.inFlight, 1});
     archive.field("all_reduce_ms", Time{stage.allReduce});
     archive.field("peak_bytes", Whole{stage.peakBytes});
-    archive.check(replicas == static_cast<int64_t>(stage.devices.size()),
-                  "replicas: expected as many as 'devices' are, got " +
-                      llvm::Twine(replicas));
+    archive.check(
+        replicas == static_cast<int64_t>(stage.devices.size()), "replicas",
+        "expected as many as 'devices' are, got " + llvm::Twine(replicas));
   }
   template <typename Archive>
   void operator()(Archive &archive, PipelinePlan &plan) const {
@@ -459,21 +362,11 @@ static std::string checkPlan(const PipelinePlan &plan) {
 
 std::optional<PipelinePlan> mlir::hfta::planning::readPlan(StringRef text,
                                                            std::string &error) {
-  llvm::Expected<json::Value> value = parseJson(text);
-  if (!value) {
-    error = llvm::toString(value.takeError());
-    return std::nullopt;
-  }
-  const json::Object *object = value->getAsObject();
-  if (!object) {
-    error = "expected an object";
-    return std::nullopt;
-  }
-  error.clear();
   PipelinePlan plan;
-  Reader reader(*object, "", error);
-  Describe()(reader, plan);
-  reader.finish();
+  error = readFields(text, [&](JsonFields &fields) {
+    Reader reader(fields);
+    Describe()(reader, plan);
+  });
   for (auto [number, stage] : llvm::enumerate(plan.stages))
     if (stage.parts.size() == 1)
       stage.parts.front().number = static_cast<int64_t>(number);

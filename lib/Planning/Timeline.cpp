@@ -1,7 +1,7 @@
 //===- Timeline.cpp - Simulated and measured steps ------------------------===//
 
 #include "Hfta/Planning/Timeline.h"
-#include "ParseJson.h"
+#include "JsonFields.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"

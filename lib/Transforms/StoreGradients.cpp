@@ -2,6 +2,7 @@
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 #include "Hfta/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -84,6 +85,16 @@ static bool isAddedToOnce(const GradientUses &uses) {
          (copies.size() == 1 || !copies.contains(kAllCopies));
 }
 
+/// Makes a zero in the shape of one copy of a value.
+static Value makeZero(OpBuilder &builder, Value value) {
+  auto type = RankedTensorType::get(getTensorType(value).getShape(),
+                                    getTensorType(value).getElementType());
+  return ConstantOp::create(builder, value.getLoc(),
+                            cast<ElementsAttr>(builder.getZeroAttr(type)));
+}
+
+/// Replaces the old values by zeros. The additions stay, so that a gradient of
+/// -0 becomes 0, as it does where it is added to what the update has cleared.
 static void store(const GradientUses &uses) {
   for (WriteOp write : uses.writes) {
     if (isZero(write.getValue())) {
@@ -93,7 +104,12 @@ static void store(const GradientUses &uses) {
     AddOp sum = findSum(write);
     ReadOp old = getOld(sum, write.getVariable());
     bool isLeft = skipCast(sum.getLhs()).getDefiningOp() == old;
-    sum.replaceAllUsesWith(isLeft ? sum.getRhs() : sum.getLhs());
+    OpBuilder builder(sum);
+    Value zero = makeZero(builder, sum);
+    Value stored =
+        AddOp::create(builder, sum.getLoc(), isLeft ? zero : sum.getLhs(),
+                      isLeft ? sum.getRhs() : zero);
+    sum.replaceAllUsesWith(stored);
   }
 }
 

@@ -542,8 +542,12 @@ LogicalResult ScheduleWalk::visit(Operation *command) {
     return followReceive(receive);
   if (auto record = dyn_cast<RecordOp>(command))
     return followRecord(record);
-  followAwait(cast<AwaitOp>(command));
-  return success();
+  if (auto await = dyn_cast<AwaitOp>(command)) {
+    followAwait(await);
+    return success();
+  }
+  return command->emitOpError("is a command that the verifier of schedules "
+                              "doesn't know");
 }
 
 static LogicalResult verify(ScheduleOp schedule, const Job &job) {

@@ -48,7 +48,8 @@ def make_operand_rows():
               simple([node("Relu", ["x"], []), node("Exp", ["x"], ["y"])]), 0)
     yield row("a node with too many results",
               simple([node("Relu", ["x"], ["y", "z"]),
-                      node("Exp", ["z"], ["w"])]), 3, "node 'relu' (Relu)",
+                      node("Exp", ["z"], ["w"])],
+                     outputs=[value("y"), value("w")]), 3, "node 'relu' (Relu)",
               "'z'")
     yield row("operands of two types",
               model(graph([node("Add", ["x", "z"], ["y"])],

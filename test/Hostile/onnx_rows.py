@@ -3,8 +3,9 @@
 import os
 import pathlib
 
-from onnx_writer import (BOOL, INT64, STRING, Message, field, fields, graph,
-                         model, node, simple, tensor, value, varint, zeros)
+from onnx_writer import (BOOL, INT64, STRING, Message, field, fields, function,
+                         graph, model, node, reference, simple, tensor, value,
+                         varint, zeros)
 from row import Row
 
 CNN = pathlib.Path(__file__).parents[2] / "examples/fashion/cnn.onnx"
@@ -337,13 +338,6 @@ def make_nested(depth):
     return simple([top], [tensor("c", [], [1], BOOL)])
 
 
-def make_function(name, calls):
-    """Returns a FunctionProto that calls another one."""
-    return field(1, name) + field(4, "in") + field(5, "out") + field(
-        7, node(calls, ["in"], ["out"], domain="local")) + field(
-            9, field(1, "") + field(2, 17)) + field(10, "local")
-
-
 def make_body(kind):
     """Returns a graph that only a Loop, a Scan or a SequenceMap gives a meaning to."""
     ports = [value("i", [], INT64), value("cond_in", [], BOOL), value("s", [4])]
@@ -367,16 +361,6 @@ def make_structure_rows():
                   "initializer 'w'", f"element type {name} is not supported")
     yield row("If in If, 10 000 deep", make_nested(10000), 1,
               "not an ONNX model")
-    yield row("a function that calls itself",
-              simple([node("f", ["x"], ["y"], domain="local")],
-                     domains=["local"],
-                     more=field(25, make_function("f", "f"))), 3, "node 'f' (f)",
-              "'local'")
-    yield row("functions that call each other",
-              simple([node("f", ["x"], ["y"], domain="local")],
-                     domains=["local"],
-                     more=field(25, make_function("f", "g")) +
-                     field(25, make_function("g", "f"))), 3, "node 'f' (f)")
     branch = graph([node("Relu", ["x"], ["r"])], [], ["r"])
     yield row("an If without a branch",
               simple([node("If", ["c"], ["y"], then_branch=branch)],
@@ -523,6 +507,92 @@ def make_array_rows():
               options=(), before=("first.onnx",))
 
 
+def make_function_rows():
+    """Makes rows about functions of the file, which take the place of their calls."""
+    def call(name, inputs=("x",), outputs=("y",), **options):
+        return node(name, inputs, outputs, f"call {name}", domain="my", **options)
+
+    def calling(*functions, node=call("f")):
+        return simple([node], more=b"".join(functions))
+
+    relu = [node("Relu", ["a"], ["r"])]
+    good = function("f", ["a"], ["r"], relu)
+
+    def chain(count, nodes):
+        return b"".join(function(f"f{i}" if i < count else "f", ["a"], ["r"],
+                                 nodes(f"f{i - 1}") if i else relu)
+                        for i in range(count + 1))
+
+    def twice(name):
+        return [call(name, ["a"], ["h"]), call(name, ["h"], ["r"])]
+
+    def once(name):
+        return [call(name, ["a"], ["r"])]
+
+    def itself(name):
+        return function("f", ["a"], ["r"], [call(name, ["a"], ["r"])])
+
+    at = "node 'call f' (f): "
+    yield row("a function that calls itself", calling(itself("f")), 1,
+              "node 'call f/call f' (f)", "calls itself: my::f → my::f")
+    yield row("functions that call each other",
+              calling(itself("g"), function("g", ["a"], ["r"], once("f"))), 1,
+              "calls itself: my::f → my::g → my::f")
+    yield row("a function that isn't there", calling(good, node=call("g")), 3,
+              "node 'call g' (g): the file has no function 'my::g'")
+    yield row("a function that isn't there in a function", calling(itself("g")), 3,
+              "node 'call f/call g' (g): the file has no function 'my::g'")
+    yield row("two functions of one name", calling(good, good), 1,
+              "two functions are called 'my::f'")
+    yield row("a function of no operator set",
+              calling(function("f", ["a"], ["r"], relu, opset=None)), 1, at,
+              "names no operator set")
+    yield row("a function of an operator set of the future",
+              calling(function("f", ["a"], ["r"], relu, opset=1000)), 3, at,
+              "operator set 1000", "at most")
+    yield row("too many operands of a function",
+              calling(good, node=call("f", ["x", "x"])), 1, at, "has 2 operands",
+              "'my::f' has 1")
+    yield row("too many results of a function",
+              calling(good, node=call("f", outputs=["y", "z"])), 1, at,
+              "has 2 outputs", "'my::f' has 1")
+    yield row("a function's output of nothing",
+              calling(function("f", ["a"], ["q"], relu)), 1, at,
+              "no value for its output 'q'")
+    yield row("a function that reads values around it",
+              calling(function("f", ["a"], ["r"], [node("Add", ["a", "x"], ["r"])])), 1,
+              "node 'call f/add' (Add): reads 'call f/x', which nothing defines")
+    yield row("a function's value that is there twice",
+              calling(function("f", ["a"], ["r"], relu + relu)), 1,
+              "'my::f' defines its value 'r' twice")
+    yield row("a cycle in a function",
+              calling(function("f", ["a"], ["r"], [node("Add", ["r", "a"], ["r"])])), 1,
+              "node 'call f/add' (Add)", "reads its own result")
+    yield row("an error in a function", calling(function("f", ["a"], ["r"], [
+        node("Softmax", ["a"], ["r"], axis=7)])), 1,
+              "node 'call f/softmax' (Softmax): axis 7")
+    yield row("an operator of a function that isn't supported",
+              calling(function("f", ["a"], ["r"], [node("NonZero", ["a"], ["r"])])), 3,
+              "node 'call f/nonzero' (NonZero): operator is not supported")
+    yield row("a function's attribute outside of functions",
+              simple([node("LeakyRelu", ["x"], ["y"],
+                           references=[reference("alpha", "slope")])]), 1,
+              "attribute 'alpha' stands for 'slope' of a function")
+    yield row("a default that isn't an attribute",
+              calling(function("f", ["a"], ["r"], relu, defaults=[b"\xff\xff"])), 1,
+              "function 'my::f'", "default cannot be parsed")
+    yield row("a function's name of control characters",
+              calling(function("\x1b[31m", ["a"], ["r"], relu), node=call("f")), 3,
+              "the file has no function 'my::f'")
+    yield row("functions that make 2^40 nodes", calling(chain(40, twice)), 3,
+              "the file's functions hold more than 65536 nodes")
+    yield row("10 000 functions in each other", calling(chain(10000, once)), 3,
+              "nested more than 100 deep")
+    yield row("functions of a name of a million letters",
+              calling(chain(12, twice), node=node("f", ["x"], ["y"], "n" * 1000000,
+                                                  domain="my")), 3, "or 512 MiB")
+
+
 def make_rows(_):
     yield from make_file_rows()
     yield from make_parameter_rows()
@@ -533,3 +603,4 @@ def make_rows(_):
     yield from make_structure_rows()
     yield from make_tensor_rows()
     yield from make_array_rows()
+    yield from make_function_rows()

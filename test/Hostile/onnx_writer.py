@@ -89,13 +89,13 @@ def attribute(name, value):
     return field(1, name) + b"".join(parts)
 
 
-def node(op, inputs, outputs, name=None, domain="", **attributes):
+def node(op, inputs, outputs, name=None, domain="", references=(), **attributes):
     """Returns a NodeProto, whose name is its kind unless it is given."""
     return Message("node", fields(1, inputs), fields(2, outputs),
                    field(3, op.lower() if name is None else name), field(4, op),
                    field(7, domain) if domain else b"",
                    *(field(5, attribute(key, value))
-                     for key, value in attributes.items()))
+                     for key, value in attributes.items()), fields(5, references))
 
 
 def value(name, dims=None, type=FLOAT):
@@ -126,6 +126,20 @@ def model(content, opset=17, ir_version=8, domains=(), more=b""):
             (b"" if opset is None else field(8, field(1, "") + field(2, opset)))
             + b"".join(field(8, field(1, domain) + field(2, 1))
                        for domain in domains) + more)
+
+
+def reference(name, meant):
+    """Returns an AttributeProto of a function's node that stands for a number of the
+    call."""
+    return field(1, name) + field(20, 1) + field(21, meant)
+
+
+def function(name, inputs, outputs, nodes, opset=17, defaults=(), domain="my"):
+    """Returns a FunctionProto as a field of a model; `defaults` are attributes."""
+    return field(25, b"".join((
+        field(1, name), fields(4, inputs), fields(5, outputs), fields(7, nodes),
+        b"" if opset is None else field(9, field(2, opset)), field(10, domain),
+        fields(11, defaults))))
 
 
 def simple(nodes, tensors=(), inputs=None, outputs=None, **options):

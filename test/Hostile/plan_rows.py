@@ -174,6 +174,18 @@ def make_cost_rows():
              "seconds"),
             ("a task that is a number", 3, "tasks[0]")):
         yield costs("costs with " + name, changed(tasks=[task]), *texts)
+    first = COSTS["tasks"][0]
+    for name, fields, text in (
+            ("a field", {"link": []}, "link: unknown field"),
+            ("a task's copies", {"tasks": [{**first, "copy": 2}]},
+             "tasks[0].copy: unknown field"),
+            ("a task's seconds", {"tasks": [{"name": "forward.0", "second": 1}]},
+             "tasks[0].seconds: expected a number from 0 to 1e+06, but the field is "
+             "missing"),
+            ("a store's rate", {"store": {
+                "read_bytes_per_second": 1, "write_bytes_per_second": 1, "shared": True,
+                "seconds_per_transfer": 0, "seconds": 1}}, "store.seconds: unknown field")):
+        yield costs(f"costs with {name} misspelt", changed(**fields), text)
     still = [{**task, "seconds": 0} for task in COSTS["tasks"]]
     yield costs("costs in which nothing takes time", changed(tasks=still), "time")
     yield costs("a task that never ends", changed(

@@ -13,8 +13,11 @@ hfta.variable @apart {role = #hfta.role<gradient>} : tensor<4xf32, #hfta.copies<
 
 // A gradient may be computed in another type than it is stored in.
 // CHECK-LABEL: func.func @backward(
+// A sum with zero is stored, since -0 + 0 is 0.
+// CHECK: %[[ZERO:.+]] = hfta.constant dense<0.000000e+00> : tensor<4xf32>
 // CHECK: %[[D:.+]] = hfta.read @w
-// CHECK: %[[N:.+]] = hfta.cast %[[D]] : tensor<4xf32, #hfta.copies<2>> to bf16
+// CHECK: %[[SUM:.+]] = hfta.add %[[ZERO]], %[[D]] : tensor<4xf32>, tensor<4xf32, #hfta.copies<2>>
+// CHECK: %[[N:.+]] = hfta.cast %[[SUM]] : tensor<4xf32, #hfta.copies<2>> to bf16
 // CHECK: hfta.write %[[N]], @g
 // ADDED-LABEL: func.func @backward(
 // ADDED: hfta.read @g
@@ -29,8 +32,10 @@ hfta.variable @apart {role = #hfta.role<gradient>} : tensor<4xf32, #hfta.copies<
 // Each copy has a gradient of its own.
 // CHECK: %[[FIRST:.+]] = hfta.unstack %[[D]]
 // CHECK: %[[SECOND:.+]] = hfta.unstack %[[D]]
-// CHECK: hfta.write %[[FIRST]], @apart copy 0
-// CHECK: hfta.write %[[SECOND]], @apart copy 1
+// CHECK: %[[FIRSTSUM:.+]] = hfta.add %[[ZERO]], %[[FIRST]]
+// CHECK: hfta.write %[[FIRSTSUM]], @apart copy 0
+// CHECK: %[[SECONDSUM:.+]] = hfta.add %[[SECOND]], %[[ZERO]]
+// CHECK: hfta.write %[[SECONDSUM]], @apart copy 1
 func.func @backward() attributes {hfta.task = #hfta.task<backward, 0>} {
   %d = hfta.read @w : tensor<4xf32, #hfta.copies<2>>
   %old = hfta.read @g : tensor<4xbf16, #hfta.copies<2>>

@@ -69,6 +69,13 @@ TEST(MeasuredCostsTest, refusesOtherFiles) {
     const char *from, *to, *message;
   } rows[] = {
       {"\"0f\"", "15", "model: expected a text"},
+      {"\"runs\"", "\"run\"", "tasks[0].run: unknown field"},
+      {"\"slowdown\"", "\"slow_down\"", "links[1].slow_down: unknown field"},
+      {"\"links\"", "\"link\"", "link: unknown field"},
+      {"\"steps\"", "\"step\"", "step: unknown field"},
+      {"\"latency\"", "\"latencies\"",
+       "links[0].latency: expected a number from 0 to 1e+06, but the field is "
+       "missing"},
       {"\"cuts\"", "\"cut\"", "cuts: expected an array"},
       {"[\"a\"]", "\"a\"", "cuts[0]: expected an array of names"},
       {"[\"a\"]", "[]", "cuts[0]: expected an array of names"},

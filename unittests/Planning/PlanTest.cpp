@@ -294,7 +294,7 @@ TEST(PlanTest, refusesOtherFiles) {
     const char *from, *to, *message;
   } rows[] = {
       {"\"model\"", "\"mode\"",
-       "model: expected a string, but the field is "
+       "model: expected a text, but the field is "
        "missing"},
       {"\"latency_ms\": ", "\"latency_ms\": -",
        "latency_ms: expected a number of at least 0, got -"},
@@ -313,7 +313,7 @@ TEST(PlanTest, refusesOtherFiles) {
       {"\"order\"", "\"actions\": [\"0F0\"],\n  \"order\"",
        "actions: expected a row for each of 'stages'"},
       {"\"last\"", "\"cut\": [1],\n      \"last\"",
-       "stages[0].cut[0]: expected a string, got 1"},
+       "stages[0].cut[0]: expected a text, got 1"},
       {"\"last\"", "\"recompute\": 1,\n      \"last\"",
        "stages[0].recompute: expected true or false, got 1"},
       {"{\n", "[\n", "[2:"},

@@ -12,6 +12,10 @@ namespace mlir::hfta {
 
 enum class LossKind { crossEntropy, nll, mse, binaryCrossEntropy };
 
+/// Whether labels of the loss are class numbers rather than numbers in the
+/// output's shape.
+bool takesClasses(LossKind kind);
+
 struct LossOptions {
   LossKind kind = LossKind::crossEntropy;
   /// The axis of the classes; a negative one counts from the end.

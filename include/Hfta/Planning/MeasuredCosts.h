@@ -52,8 +52,8 @@ struct MeasuredCosts {
   }
 };
 
-/// Reads the JSON object, ignoring fields that it doesn't know. An error says
-/// what is wrong with which field.
+/// Reads the JSON object. An error says what is wrong with which field; a field
+/// that `bench` doesn't print is one.
 llvm::Expected<MeasuredCosts> readCosts(llvm::StringRef text);
 
 /// Sets the rates and the latency of the cluster, of which device r runs rank

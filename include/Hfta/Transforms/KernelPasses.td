@@ -102,7 +102,9 @@ def HftaStoreGradients : Pass<"hfta-store-gradients", "::mlir::ModuleOp"> {
   let summary = "Store gradients that a step adds to once";
   let description = [{
     With one micro-batch a step's gradient is the one that its backward
-    computes: it is stored, not added to zeros, and the update doesn't clear it.
+    computes: it is stored, not added to what the variable holds, and the update
+    doesn't clear it. What is stored is the sum with zero, since that is the same
+    number for each gradient but -0.
     This pass isn't run on programs whose callers may ask for several backwards
     before an update (`NAME_accumulate` of a library).
 
@@ -113,7 +115,8 @@ def HftaStoreGradients : Pass<"hfta-store-gradients", "::mlir::ModuleOp"> {
     // and in the update
     hfta.write %zero, @"fc.weight/gradient"
     // ==>
-    hfta.write %gradient, @"fc.weight/gradient"
+    %sum = hfta.add %zero, %gradient : …
+    hfta.write %sum, @"fc.weight/gradient"
     ```
   }];
 }

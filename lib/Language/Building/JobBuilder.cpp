@@ -356,7 +356,7 @@ std::optional<Loss> JobBuilder::buildLossOf(ModelOp model, OpBuilder &builder,
                       "binary_cross_entropy equal shapes");
     return std::nullopt;
   }
-  if (loss.kind == LossKind::crossEntropy || loss.kind == LossKind::nll)
+  if (takesClasses(loss.kind))
     limitLabels(loss, getTensorType(target.output));
   if (info.loss.smoothing)
     loss.labelSmoothing = readScalar(

@@ -64,12 +64,24 @@ static std::string checkClasses(RankedTensorType output, RankedTensorType label,
   return "";
 }
 
+bool mlir::hfta::takesClasses(LossKind kind) {
+  switch (kind) {
+  case LossKind::crossEntropy:
+  case LossKind::nll:
+    return true;
+  case LossKind::mse:
+  case LossKind::binaryCrossEntropy:
+    return false;
+  }
+  llvm_unreachable("all kinds of losses are above");
+}
+
 std::string mlir::hfta::checkLoss(const LossOptions &options,
                                   RankedTensorType output,
                                   RankedTensorType label) {
   if (!isa<FloatType>(output.getElementType()))
     return "the output must be a float";
-  if (options.kind == LossKind::crossEntropy || options.kind == LossKind::nll)
+  if (takesClasses(options.kind))
     return checkClasses(output, label, options.axis);
   if (!areAlike(output.getShape(), label.getShape()))
     return "output and label must have one shape, but " +
@@ -255,13 +267,20 @@ Loss mlir::hfta::buildLoss(OpBuilder &builder, Location loc,
                            const LossOptions &options, Value output,
                            Value label, const std::optional<RandomKeys> &keys) {
   TensorBuilder tensors(builder, loc);
-  if (options.kind == LossKind::crossEntropy || options.kind == LossKind::nll)
+  auto makeTarget = [&] {
+    return tensors.reshape(tensors.cast(label, getElementType(output)),
+                           getShape(output));
+  };
+  switch (options.kind) {
+  case LossKind::crossEntropy:
+  case LossKind::nll:
     return ClassLoss(tensors, options, output, label).build(keys);
-  Value target = tensors.reshape(tensors.cast(label, getElementType(output)),
-                                 getShape(output));
-  if (options.kind == LossKind::mse)
-    return buildSquaredDifferences(tensors, output, target, keys);
-  return buildBinaryCrossEntropy(tensors, output, target, keys);
+  case LossKind::mse:
+    return buildSquaredDifferences(tensors, output, makeTarget(), keys);
+  case LossKind::binaryCrossEntropy:
+    return buildBinaryCrossEntropy(tensors, output, makeTarget(), keys);
+  }
+  llvm_unreachable("all kinds of losses are above");
 }
 
 //===----------------------------------------------------------------------===//

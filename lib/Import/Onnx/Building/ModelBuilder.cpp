@@ -15,21 +15,7 @@ using ::onnx::NodeProto;
 ModelBuilder::ModelBuilder(const Graph &graph, const OnnxImportOptions &options,
                            Reporter &reporter, ModuleOp module)
     : graph(graph), options(options), reporter(reporter),
-      builder(module.getContext()), module(module) {
-  for (const NodeProto *node : graph.nodes) {
-    for (const std::string &operand : getOperands(*node))
-      usedNames.insert(operand);
-    forEachGraph(*node, [&](const ::onnx::GraphProto &inner) {
-      for (const NodeProto &node : inner.node())
-        for (const std::string &operand : node.input())
-          usedNames.insert(operand);
-      for (const auto &output : inner.output())
-        usedNames.insert(output.name());
-    });
-  }
-  for (const auto &output : graph.proto->output())
-    usedNames.insert(output.name());
-}
+      builder(module.getContext()), module(module) {}
 
 Value ModelBuilder::createConstant(ElementsAttr elements, Location location,
                                    ElementsAttr exact) {
@@ -63,10 +49,13 @@ bool ModelBuilder::checkOperands(const NodeProto &node,
 bool ModelBuilder::importBranch(const ::onnx::GraphProto &branch) {
   bool wasGood = !reporter.hasErrors();
   for (const NodeProto &node : branch.node())
-    graph.checkOperator(node, reporter);
+    if (graph.live.contains(node))
+      graph.checkOperator(node, reporter);
   for (const NodeProto &node : branch.node()) {
+    if (!graph.live.contains(node))
+      continue;
     for (const std::string &operand : getOperands(node))
-      if (wasGood && !operand.empty() && !lookup(operand)) {
+      if (wasGood && isUsed(operand) && !lookup(operand)) {
         if (!reporter.hasErrors())
           reporter.invalid(node, "reads '" + operand +
                                      "', which no node before it defines");
@@ -78,9 +67,10 @@ bool ModelBuilder::importBranch(const ::onnx::GraphProto &branch) {
 }
 
 void ModelBuilder::importNode(const NodeProto &node) {
-  const OpHandler *handler = isDefaultDomain(node.domain())
-                                 ? findHandler(node.op_type(), graph.opset)
-                                 : nullptr;
+  const OpHandler *handler =
+      isDefaultDomain(node.domain())
+          ? findHandler(node.op_type(), graph.getOpset(node))
+          : nullptr;
   // Earlier failures are reported; continue with nodes that don't depend on
   // them.
   bool ready = handler && llvm::all_of(node.input(), [&](const auto &operand) {

@@ -30,7 +30,9 @@ public:
   MLIRContext *getContext() { return builder.getContext(); }
   Reporter &getReporter() { return reporter; }
   const OnnxImportOptions &getOptions() const { return options; }
-  int64_t getOpset() const { return graph.opset; }
+  int64_t getOpset(const ::onnx::NodeProto &node) const {
+    return graph.getOpset(node);
+  }
 
   /// Returns the value called `name`, null if the node that defines it failed.
   Value lookup(StringRef name);
@@ -39,7 +41,7 @@ public:
   bool importBranch(const ::onnx::GraphProto &branch);
   void define(StringRef name, Value value) { values[name] = value; }
   /// Returns whether a node or the caller uses the value.
-  bool isUsed(StringRef name) const { return usedNames.contains(name); }
+  bool isUsed(StringRef name) const { return graph.live.values.contains(name); }
 
   /// `exact`: the numbers that the elements are rounded from.
   Value createConstant(ElementsAttr elements, Location location,
@@ -114,7 +116,6 @@ private:
   ModelOp model;
   func::FuncOp forward;
   llvm::StringMap<Value> values;
-  llvm::StringSet<> usedNames;
   llvm::StringMap<VariableOp> variables;
   /// The rule that decides whether a variable is trained. Numbers without an
   /// entry are constants.

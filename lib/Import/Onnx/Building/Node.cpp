@@ -155,6 +155,12 @@ const AttributeProto *Node::findAttribute(StringRef name) const {
 const AttributeProto *Node::findAttribute(StringRef name, int type,
                                           StringRef typeName) {
   const AttributeProto *attribute = findAttribute(name);
+  if (attribute && !attribute->ref_attr_name().empty()) {
+    invalid("attribute '" + name + "' stands for '" +
+            attribute->ref_attr_name() +
+            "' of a function, but the node is in none");
+    return nullptr;
+  }
   if (!attribute || attribute->type() == type)
     return attribute;
   invalid("attribute '" + name + "' must be " + typeName);

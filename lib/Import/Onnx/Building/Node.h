@@ -22,7 +22,7 @@ public:
   Node(ModelBuilder &model, const ::onnx::NodeProto &proto);
 
   StringRef getOpType() const { return proto.op_type(); }
-  int64_t getOpset() const { return model.getOpset(); }
+  int64_t getOpset() const { return model.getOpset(proto); }
   ModelBuilder &getModel() { return model; }
   OpBuilder &getBuilder() { return model.getBuilder(); }
   Location getLoc() const { return location; }

@@ -56,15 +56,18 @@ bool Graph::readOpset(const ModelProto &model, Reporter &reporter) {
 }
 
 void Graph::checkOperator(const NodeProto &node, Reporter &reporter) const {
-  std::string used = std::to_string(opset);
+  std::string used = std::to_string(getOpset(node));
   int64_t first = getFirstVersion(node.op_type());
-  if (!isDefaultDomain(node.domain()))
+  if (functionDomains.contains(node.domain()))
+    reporter.unsupported(node, "the file has no function '" +
+                                   describeFunction(node) + "'");
+  else if (!isDefaultDomain(node.domain()))
     reporter.unsupported(node, "operator domain '" + node.domain() +
                                    "' is not supported");
   else if (first == 0)
     reporter.unsupported(node, "operator is not supported (operator set " +
                                    used + ")");
-  else if (!findHandler(node.op_type(), opset))
+  else if (!findHandler(node.op_type(), getOpset(node)))
     reporter.unsupported(node, "operator is supported from operator set " +
                                    Twine(first) + " on, the model uses " +
                                    used);
@@ -82,7 +85,9 @@ void Graph::readInitializer(const ::onnx::TensorProto &tensor, StringRef folder,
   Location location = reporter.getLocation(name);
   TensorError error;
   FailureOr<FileTensor> value = readTensor(tensor, folder, context, error);
-  if (failed(value)) {
+  if (failed(value) && error.unsupported && !live.values.contains(name)) {
+    ignored.insert(name);
+  } else if (failed(value)) {
     std::string message = "initializer '" + name + "': " + error.message;
     if (error.unsupported)
       reporter.unsupported(location, message);
@@ -102,8 +107,9 @@ void Graph::readInitializers(StringRef folder, MLIRContext *context,
     forEachGraph(node, [&](const ::onnx::GraphProto &inner) {
       for (const ::onnx::TensorProto &tensor : inner.initializer()) {
         readInitializer(tensor, folder, context, reporter);
-        initializerUses[tensor.name()] = {InitializerUse::Kind::constant, "",
-                                          tensor.name()};
+        if (initializers.contains(tensor.name()))
+          initializerUses[tensor.name()] = {InitializerUse::Kind::constant, "",
+                                            tensor.name()};
       }
     });
 }
@@ -131,6 +137,8 @@ void Graph::checkInnerNames(const llvm::StringSet<> &defined,
 void Graph::checkNames(Reporter &reporter) {
   llvm::StringSet<> defined;
   for (const auto &entry : initializers)
+    defined.insert(entry.getKey());
+  for (const auto &entry : ignored)
     defined.insert(entry.getKey());
   llvm::StringSet<> seenInputs;
   for (const auto &input : proto->input()) {
@@ -250,7 +258,7 @@ void Graph::sortNodes(Reporter &reporter) {
 void Graph::addSettings(const NodeProto &node,
                         llvm::StringSet<> &settings) const {
   StringRef type = node.op_type();
-  const OpHandler *handler = findHandler(type, opset);
+  const OpHandler *handler = findHandler(type, getOpset(node));
   uint32_t mask = handler ? handler->settings : 0;
   bool feedsSetting = llvm::any_of(node.output(), [&](const auto &output) {
     return settings.contains(output);
@@ -303,6 +311,8 @@ void Graph::classifyInitializers() {
   llvm::MapVector<StringRef, std::vector<StringRef>> names;
   llvm::StringMap<StringRef> origin;
   for (const auto &tensor : proto->initializer()) {
+    if (ignored.contains(tensor.name()))
+      continue;
     origin[tensor.name()] = tensor.name();
     names[tensor.name()].emplace_back(tensor.name());
   }
@@ -345,22 +355,31 @@ void Graph::classifyInitializers() {
   }
 }
 
-bool Graph::build(const ModelProto &model, StringRef folder,
-                  MLIRContext *context, Reporter &reporter) {
+bool Graph::build(ModelProto &model, StringRef folder, MLIRContext *context,
+                  Reporter &reporter) {
   if (!readOpset(model, reporter))
     return false;
+  for (const auto &function : model.functions())
+    if (!isDefaultDomain(function.domain()))
+      functionDomains.insert(function.domain());
+  if (model.functions_size() > 0 && !inlineFunctions(model, opsets, reporter))
+    return false;
   proto = &model.graph();
+  live = findLiveNodes(*proto);
   readInitializers(folder, context, reporter);
   // All other unsupported features of the file are reported too.
   if (reporter.getFailure() == OnnxFailure::unsupported)
     for (const NodeProto &node : proto->node())
-      checkOperator(node, reporter);
+      if (live.contains(node))
+        checkOperator(node, reporter);
   if (!reporter.hasErrors())
     checkNames(reporter);
   if (!reporter.hasErrors())
     sortNodes(reporter);
   if (reporter.hasErrors())
     return false;
+  llvm::erase_if(nodes,
+                 [&](const NodeProto *node) { return !live.contains(*node); });
   classifyInitializers();
   readParameters(model, reporter);
   return !reporter.hasErrors();

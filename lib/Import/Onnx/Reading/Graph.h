@@ -7,6 +7,8 @@
 #ifndef HFTA_LIB_IMPORT_ONNX_READING_GRAPH_H
 #define HFTA_LIB_IMPORT_ONNX_READING_GRAPH_H
 
+#include "Reading/Functions.h"
+#include "Reading/LiveNodes.h"
 #include "Reading/Reporter.h"
 #include "Reading/Tensors.h"
 #include "llvm/ADT/MapVector.h"
@@ -37,7 +39,10 @@ struct InitializerUse {
 struct Graph {
   const ::onnx::GraphProto *proto = nullptr;
   int64_t opset = 0;
-  std::vector<const ::onnx::NodeProto *> nodes; ///< in execution order
+  /// The nodes that the outputs need, in execution order.
+  std::vector<const ::onnx::NodeProto *> nodes;
+  /// These, and those inside of branches.
+  LiveNodes live;
   llvm::StringMap<FileTensor> initializers;
   llvm::StringMap<InitializerUse> initializerUses; ///< by value name
   /// The inputs that need a value.
@@ -46,14 +51,26 @@ struct Graph {
   /// metadata.
   std::optional<llvm::StringSet<>> parameters;
 
-  /// Checks the model and fills the graph. Returns false after errors, which
-  /// are in `reporter`.
-  bool build(const ::onnx::ModelProto &model, StringRef folder,
-             MLIRContext *context, Reporter &reporter);
+  /// Checks the model, inlines its functions and fills the graph. Returns false
+  /// after errors, which are in `reporter`.
+  bool build(::onnx::ModelProto &model, StringRef folder, MLIRContext *context,
+             Reporter &reporter);
   /// Reports a node whose operator has no handler.
   void checkOperator(const ::onnx::NodeProto &node, Reporter &reporter) const;
+  /// Returns the operator set that says what the node means.
+  int64_t getOpset(const ::onnx::NodeProto &node) const {
+    auto own = opsets.find(&node);
+    return own == opsets.end() ? opset : own->second;
+  }
 
 private:
+  /// The operator sets of nodes that come from functions.
+  NodeOpsets opsets;
+  /// The domains in which the file has functions.
+  llvm::StringSet<> functionDomains;
+  /// Initializers that nothing needs, of types that aren't supported.
+  llvm::StringSet<> ignored;
+
   bool readOpset(const ::onnx::ModelProto &model, Reporter &reporter);
   void readInitializers(StringRef folder, MLIRContext *context,
                         Reporter &reporter);
