@@ -1,6 +1,7 @@
 //===- KfacInverses.cpp - Running means and their inverses ----------------===//
 
 #include "KfacTasks.h"
+#include "LossWeight.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -78,7 +79,7 @@ void KfacTasks::updateMean(const KfacUnit &unit, const KfacFactor &factor) {
     if (VariableOp terms = variables.lookup(Purpose::loss_terms))
       scale = read(terms).to(wide);
     if (VariableOp terms = variables.lookup(Purpose::loss_weight))
-      scale = 1.0 / read(terms).to(wide);
+      scale = 1.0 / getGradientDivisor(read(terms).to(wide));
   }
   // Moments are summed over all accumulations of the update, the loss' weights
   // over one.

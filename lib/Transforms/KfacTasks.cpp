@@ -4,6 +4,7 @@
 
 #include "Kfac.h"
 #include "KfacParts.h"
+#include "LossWeight.h"
 #include "llvm/ADT/MapVector.h"
 
 #include <set>
@@ -292,8 +293,8 @@ void KfacTasks::buildScale() {
   // Gradients are of a sum: the product with the mean's gradient is theirs
   // divided by the squared sum of weights.
   if (VariableOp terms = tasks.getVariables().lookup(Purpose::loss_weight)) {
-    Expression weight = read(terms).to(wide);
-    sum = sum / (weight * weight);
+    Expression divisor = getGradientDivisor(read(terms).to(wide));
+    sum = sum / (divisor * divisor);
   }
   Expression limit = readParameter("kl_clip").to(wide);
   Expression rate = read(tasks.getVariables().lookup(Purpose::learning_rate));

@@ -11,6 +11,7 @@
 #include "Hfta/Transforms/ReverseMode.h"
 #include "LayerLinks.h"
 #include "LossScale.h"
+#include "LossWeight.h"
 #include "RunningStatistics.h"
 #include "StageOrder.h"
 #include "TaskBuilder.h"
@@ -43,7 +44,8 @@ private:
   void describeLoss(const Objective &objective);
   void tagSampled();
   Value addGradients(Value first, Value other);
-  Value buildSeed();
+  Value getDifferentiated(Value mean) const;
+  Value buildSeed(Value mean, TaskPart part);
   void orderBackward();
   void freezeUnreached();
   FailureOr<std::vector<bool>> findRecomputed();
@@ -251,7 +253,9 @@ LogicalResult TrainingStep::buildSampledBackward(ArrayRef<TrainedLeaf> leaves,
     tagBackward(backward.forward, backward.first, TaskPart::sampled_moments);
     sampledLayers.record(backward);
   };
-  if (failed(buildReverseMode(builder, sampledLoss, wanted, found, take)))
+  if (failed(buildReverseMode(
+          builder, getDifferentiated(sampledLoss), wanted, found, take,
+          buildSeed(sampledLoss, TaskPart::sampled_moments))))
     return failure();
   for (auto [leaf, value, gradient] : llvm::zip(leaves, wanted, found))
     if (gradient)
@@ -259,13 +263,30 @@ LogicalResult TrainingStep::buildSampledBackward(ArrayRef<TrainedLeaf> leaves,
   return success();
 }
 
-/// Builds the gradient with respect to the loss, where it isn't one.
-Value TrainingStep::buildSeed() {
-  if (tasks.getJob().lossScale.empty())
+/// Returns the value that the backward begins with: the sum of losses, if
+/// `mean` is this sum divided by the sum of weights, else `mean`.
+Value TrainingStep::getDifferentiated(Value mean) const {
+  auto division = mean.getDefiningOp<DivOp>();
+  return division && division.getRhs() == weightSum ? division.getLhs() : mean;
+}
+
+/// Builds the gradient with respect to that value, where it isn't one. It is
+/// finite even where no weight counts, so that the weights, which are zero
+/// there, make all gradients zero.
+Value TrainingStep::buildSeed(Value mean, TaskPart part) {
+  bool isScaled =
+      part == TaskPart::backward && !tasks.getJob().lossScale.empty();
+  bool isDivided = getDifferentiated(mean) != mean;
+  if (!isScaled && !isDivided)
     return {};
+  Type type = getElementTypeOrSelf(mean.getType());
   Operation *last = &*std::prev(builder.getInsertionPoint());
-  Value seed = readLossScale(tasks, getElementTypeOrSelf(loss.getType()));
-  tagBackward(loss.getDefiningOp(), std::next(Block::iterator(last)));
+  Expression seed(builder, mean.getLoc(),
+                  isScaled ? readLossScale(tasks, type)
+                           : tasks.splat({}, type, 1.0));
+  if (isDivided)
+    seed = seed / getGradientDivisor(seed.at(weightSum));
+  tagBackward(mean.getDefiningOp(), std::next(Block::iterator(last)), part);
   return seed;
 }
 
@@ -288,7 +309,8 @@ LogicalResult TrainingStep::buildBackward() {
     tagBackward(backward.forward, backward.first);
     layers.record(backward);
   };
-  if (failed(buildReverseMode(builder, loss, wanted, found, take, buildSeed())))
+  if (failed(buildReverseMode(builder, getDifferentiated(loss), wanted, found,
+                              take, buildSeed(loss, TaskPart::backward))))
     return failure();
   // A variable may be read at several places: its gradient is the sum over
   // these.

@@ -3,6 +3,7 @@
 #include "Hfta/Dialect/Hfta/IR/Optimizers.h"
 #include "Hfta/Transforms/Precision.h"
 #include "LossScale.h"
+#include "LossWeight.h"
 #include "TaskBuilder.h"
 
 #include <map>
@@ -188,11 +189,13 @@ static Value readGradient(TaskBuilder &tasks, const TrainedLeaf &leaf,
   Value gradient = tasks.castTo(tasks.read(variable, leaf.copy), elementType);
   if (!tasks.getVariables().lookup(Purpose::loss_weight))
     return gradient;
-  Value weight =
-      tasks.castTo(scalars.read(Purpose::loss_weight, leaf.copy), elementType);
-  return DivOp::create(
-      tasks.getBuilder(), variable.getLoc(), gradient,
-      tasks.broadcastScalar(weight, variable.getTensorType().getShape()));
+  Expression weight(
+      tasks.getBuilder(), variable.getLoc(),
+      tasks.castTo(scalars.read(Purpose::loss_weight, leaf.copy), elementType));
+  // The divisor is chosen for each element, in the kernel that divides: chosen
+  // once, it would need a kernel of its own.
+  Expression weights = weight.fill(variable.getTensorType().getShape());
+  return weight.at(gradient) / getGradientDivisor(weights);
 }
 
 static void buildNorm(TaskBuilder &tasks, const TrainedLeaf &leaf,
