@@ -7,6 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "RunningStatistics.h"
+#include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
+#include "Hfta/Dialect/Hfta/IR/Expression.h"
+#include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
+
+#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -128,6 +133,31 @@ bool StatisticsFinder::keepUsedByForward() {
   return found;
 }
 
+/// Checks that batch normalizations have several values a channel, as PyTorch
+/// does: one value is its own mean, so that the result would be the bias
+/// whatever the input. Copies that are compiled alone have equal nodes, which
+/// are reported once.
+static LogicalResult checkCounts(TaskBuilder &tasks, Block &step) {
+  int64_t microBatches = tasks.getJob().microBatches;
+  DenseSet<Location> reported;
+  for (auto norm : step.getOps<BatchNormOp>()) {
+    ArrayRef<int64_t> shape = getShape(norm.getInput());
+    if (countAlong(shape, getOtherAxes(shape.size(), {1})) != 1 ||
+        !reported.insert(norm.getLoc()).second)
+      continue;
+    std::string sizes;
+    llvm::raw_string_ostream os(sizes);
+    llvm::interleaveComma(shape, os);
+    InFlightDiagnostic error =
+        norm.emitError("batch normalization in training needs more than one "
+                       "value a channel, got an input of shape [")
+        << sizes << ']';
+    if (microBatches > 1)
+      error << " in each of " << microBatches << " micro-batches";
+  }
+  return success(reported.empty());
+}
+
 /// Separates the running statistics of ops in training into ops of their own.
 static void separateAll(TaskBuilder &tasks, Block &step, TaskTags &tags) {
   OpBuilder builder(tasks.getContext());
@@ -171,6 +201,8 @@ static LogicalResult checkReplicas(TaskBuilder &tasks,
 
 LogicalResult hfta::assignStatistics(TaskBuilder &tasks, Block &step,
                                      TaskTags &tags) {
+  if (failed(checkCounts(tasks, step)))
+    return failure();
   separateAll(tasks, step, tags);
   StatisticsFinder finder(tasks, step);
   DenseSet<Operation *> found = finder.find();

@@ -313,6 +313,20 @@ def make_precondition_rows():
                   "steps     3", "precondition kfac"), 1, "'decay'")
 
 
+def make_normalization_rows():
+    """Makes rows of a batch normalization of one value a channel in training."""
+    for name, options, end in (
+            ("a batch of 1", ["--batch=1"], ""),
+            ("a batch of 1 of copies apart", ["--batch=1", "--no-fuse"], ""),
+            ("micro-batches of 1", ["--micro-batches=16"], " in each of 16 micro-batches"),
+            ("micro-batches of 1 in a budget",
+             ["--micro-batches=16", "--memory=device = 1MiB"],
+             " in each of 16 micro-batches")):
+        yield change(f"batch_norm in {name}", "relu(linear", "batch_norm(linear", 3,
+                     "error: batch normalization in training needs more than one value a "
+                     f"channel, got an input of shape [1, 16]{end}", options=options)
+
+
 def make_shape_rows():
     yield change("a batch of 0", "batch = 16", "batch = 0", 1, "0")
     yield change("a negative batch", "batch = 16", "batch = -16", 1, "-16")
@@ -638,6 +652,7 @@ def make_rows(_):
     yield from make_copies_rows()
     yield from make_name_rows()
     yield from make_precondition_rows()
+    yield from make_normalization_rows()
     yield from make_shape_rows()
     yield from make_file_rows()
     yield from make_mixing_rows()

@@ -189,6 +189,31 @@ def make_statistics_rows():
                   (code,), texts)
 
 
+def make_single_value_rows():
+    """Makes rows of batch normalizations in training: each channel needs several values in
+    each micro-batch. Evaluation and inference take one."""
+    def content(*axes):
+        return simple([node("BatchNormalization", ["x", *"sbmv"], ["y"], "norm")],
+                      [zeros(name, 4) for name in "sbmv"], [value("x", ["batch", 4, *axes])])
+
+    refused = ("bad.onnx: error: batch normalization in training needs more than one value "
+               "a channel", "(at 'norm')")
+    for name, axes, options, size in (
+            ("a batch of one sample", (), ["--batch=1"], "[1, 4]"),
+            ("micro-batches of one sample", (), ["--batch=4", "--micro-batches=4"], "[1, 4]"),
+            ("one pixel of one sample", (1, 1), ["--batch=2", "--micro-batches=2"],
+             "[1, 4, 1, 1]"),
+            ("two pixels of one sample", (1, 2), ["--batch=1"], None),
+            ("micro-batches of two samples", (), ["--batch=4", "--micro-batches=2"], None)):
+        job = TRAINING_JOB.replace("f32[4]", f"f32[{', '.join(map(str, (4, *axes)))}]")
+        yield Row(f"trained normalizations of {name}",
+                  {"bad.onnx": content(*axes), "bad.hfta": job},
+                  ["hftac", "bad.hfta", "--emit=train", "-o", "-", *options],
+                  (3,) if size else (0,), (*refused, size) if size else ())
+    yield Row("normalizations of one sample for inference", {"bad.onnx": content()},
+              ["hftac", "bad.onnx", "--emit=train", "-o", "-", "--batch=1"], (0,), ())
+
+
 def make_graph_rows():
     relu = node("Relu", ["x"], ["y"])
     x = value("x", ["batch", 4])
@@ -599,6 +624,7 @@ def make_rows(_):
     yield from make_scale_rows()
     yield from make_statistics_rows()
     yield from make_binding_rows()
+    yield from make_single_value_rows()
     yield from make_graph_rows()
     yield from make_structure_rows()
     yield from make_tensor_rows()

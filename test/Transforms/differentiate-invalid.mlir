@@ -161,3 +161,41 @@ module attributes {hfta.job = #job} {
     }
   }
 }
+
+// -----
+
+// All batch normalizations of one value a channel are listed.
+#job = {name = "j", copies = 2 : i64, batch = 3 : i64, micro_batches = 3 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+module attributes {hfta.job = #job} {
+  hfta.model @array copies [0, 1] {
+    hfta.variable @scale {role = #hfta.role<parameter>, trained} : tensor<3xf32, #hfta.copies<2>>
+    hfta.variable @bias {role = #hfta.role<parameter>, trained} : tensor<3xf32, #hfta.copies<2>>
+    hfta.variable @mean {role = #hfta.role<statistics>} : tensor<3xf32, #hfta.copies<2>>
+    hfta.variable @variance {role = #hfta.role<statistics>} : tensor<3xf32, #hfta.copies<2>>
+    func.func @forward(%x: tensor<1x3xf32> {hfta.name = "x"}) -> (tensor<1x3xf32, #hfta.copies<2>> {hfta.name = "y"}) {
+      %s = hfta.read @scale : tensor<3xf32, #hfta.copies<2>>
+      %b = hfta.read @bias : tensor<3xf32, #hfta.copies<2>>
+      %m = hfta.read @mean : tensor<3xf32, #hfta.copies<2>>
+      %v = hfta.read @variance : tensor<3xf32, #hfta.copies<2>>
+      // expected-error@+1 {{batch normalization in training needs more than one value a channel, got an input of shape [1, 3] in each of 3 micro-batches}}
+      %y, %nm, %nv, %nsm, %nsd = hfta.batch_norm %x, %s, %b, %m, %v {epsilon = 1.0e-5 : f64, momentum = 0.75 : f64, unbiased} : tensor<1x3xf32>, tensor<3xf32, #hfta.copies<2>>, tensor<3xf32, #hfta.copies<2>>, tensor<3xf32, #hfta.copies<2>>, tensor<3xf32, #hfta.copies<2>>
+      hfta.write %nm, @mean : tensor<3xf32, #hfta.copies<2>>
+      hfta.write %nv, @variance : tensor<3xf32, #hfta.copies<2>>
+      %m2 = hfta.read @mean : tensor<3xf32, #hfta.copies<2>>
+      %v2 = hfta.read @variance : tensor<3xf32, #hfta.copies<2>>
+      // expected-error@+1 {{batch normalization in training needs more than one value a channel}}
+      %z, %om, %ov, %osm, %osd = hfta.batch_norm %y, %s, %b, %m2, %v2 {epsilon = 1.0e-5 : f64, momentum = 0.75 : f64, unbiased} : tensor<1x3xf32, #hfta.copies<2>>, tensor<3xf32, #hfta.copies<2>>, tensor<3xf32, #hfta.copies<2>>, tensor<3xf32, #hfta.copies<2>>, tensor<3xf32, #hfta.copies<2>>
+      hfta.write %om, @mean : tensor<3xf32, #hfta.copies<2>>
+      hfta.write %ov, @variance : tensor<3xf32, #hfta.copies<2>>
+      return %z : tensor<1x3xf32, #hfta.copies<2>>
+    }
+    func.func @prepare(%x: tensor<1x3xf32> {hfta.name = "x"}) -> (tensor<1x3xf32> {hfta.name = "x"}) {
+      return %x : tensor<1x3xf32>
+    }
+    func.func @objective(%y: tensor<1x3xf32, #hfta.copies<2>>, %x: tensor<1x3xf32>) -> (tensor<1xf32, #hfta.copies<2>>, tensor<1xf32>) {
+      %0 = hfta.reduce sum %y over [1] : tensor<1x3xf32, #hfta.copies<2>>
+      %1 = hfta.constant dense<1.0> : tensor<1xf32>
+      return %0, %1 : tensor<1xf32, #hfta.copies<2>>, tensor<1xf32>
+    }
+  }
+}
