@@ -1,6 +1,7 @@
 //===- ModelIdentity.cpp - A model's identity in checkpoints --------------===//
 
 #include "ModelIdentity.h"
+#include "Hfta/Dialect/Hfta/IR/Norms.h"
 #include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 
 #include "Hfta/Driver/Passes.h"
@@ -232,11 +233,12 @@ static void printFormerAttributes(Operation &op, raw_ostream &os) {
     os << " layer_operand=0 : i64";
 }
 
-/// Whether the attribute is the number of operands of each kind. It is
-/// redundant with the operands, and didn't exist when the first checkpoints
-/// were written.
-static bool isOfOperands(NamedAttribute attribute) {
-  return attribute.getName() == "operandSegmentSizes";
+/// Whether the attribute didn't exist when the first checkpoints were written:
+/// the number of operands of each kind, which is redundant with the operands,
+/// or the mark of a norm.
+static bool isNewer(NamedAttribute attribute) {
+  return attribute.getName() == "operandSegmentSizes" ||
+         attribute.getName() == kNormAttrName;
 }
 
 void GraphPrinter::printOp(Operation &op) {
@@ -251,7 +253,7 @@ void GraphPrinter::printOp(Operation &op) {
     printSlice(slice);
   else
     for (NamedAttribute attribute : op.getAttrs()) {
-      if (dependsOnBatch(op, attribute) || isOfOperands(attribute))
+      if (dependsOnBatch(op, attribute) || isNewer(attribute))
         continue;
       os << ' ' << attribute.getName().getValue() << '=';
       // The first axis of the inputs of convolutions and pooling holds the
@@ -319,7 +321,7 @@ static void printAttributesOfBatch(Operation &op, const SymbolTable &symbols,
     return;
   }
   for (NamedAttribute attribute : op.getAttrs()) {
-    if (attribute.getName() == "shape" || isOfOperands(attribute))
+    if (attribute.getName() == "shape" || isNewer(attribute))
       continue;
     os << ' ' << attribute.getName().getValue() << '=';
     // At that time, variables were referred to by their own names.

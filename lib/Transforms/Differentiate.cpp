@@ -1,6 +1,7 @@
 //===- Differentiate.cpp - From the array's model to a training step ------===//
 
 #include "Blocks.h"
+#include "Hfta/Dialect/Hfta/IR/Norms.h"
 #include "Hfta/Transforms/Passes.h"
 #include "LossScale.h"
 #include "TaskBuilder.h"
@@ -170,6 +171,7 @@ struct DifferentiatePass
     }
     buildInference(tasks, model, blocks);
     model.erase();
+    module.walk([](SqrtOp op) { op->removeAttr(kNormAttrName); });
     return success();
   }
 };

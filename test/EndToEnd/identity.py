@@ -111,6 +111,17 @@ def attention(first, scale):
          integers("axis", [0]), tensor("scale", [], [scale])]))
 
 
+def norms():
+    """Divides a sample by its norm."""
+    nodes = [node("ReduceL2", ["x"], ["n"], "norm", axes=[1]),
+             node("Div", ["x", "n"], ["u"]), node("Mul", ["u", "w"], ["y"])]
+    return model(graph(nodes, [value("x", ["batch", 4])], [value("y", ["batch", 4])],
+                       [tensor("w", [4], [0.5, 1, 1.5, 2])]))
+
+
+# The identity of that model in checkpoints of versions that took no note of norms.
+FORMER_NORMS = "f4abc4bc179b5682ec5a7579dc607f7531a883d0e2cf2028fd690b7d33c99118"
+
 ONNX = {"sizes": (sizes, 0.1, 0.2), "transposed": (transposed, 1, 2),
         "attention": (attention, 0.5, 0.25)}
 
@@ -157,6 +168,10 @@ def main():
                 expect_equal(check.identity("former", make_text(4),
                                             "identity_of_batch"), FORMER_AT_4,
                              "a former identity of a batch size")
+    (check.work.folder / "norms.onnx").write_bytes(norms())
+    expect_equal(check.identity("norms", 'model net = onnx("norms.onnx")\n' + JOB.format(
+        shape="4", model="net(x)", output="net", batch=4)), FORMER_NORMS,
+        "the identity of a model with norms")
     for name, (make, one, other) in ONNX.items():
         for first, parameter in ((0, one), (1, one), (0, other)):
             shape, file = make(first, parameter)

@@ -73,6 +73,12 @@ std::vector<OpCase> elementwiseCases() {
     cases.push_back({op, unary(op)});
   for (const char *op : {"log", "log1p", "sqrt", "rsqrt"})
     cases.push_back({op, unary(op), 0.5, 3.0});
+  cases.push_back({"norm",
+                   "func.func @f(%a: tensor<3x5xf64>) -> tensor<3xf64> {\n"
+                   "  %0 = hfta.mul %a, %a : tensor<3x5xf64>, tensor<3x5xf64>\n"
+                   "  %1 = hfta.reduce sum %0 over [1] : tensor<3x5xf64>\n"
+                   "  %2 = hfta.sqrt %1 {hfta.norm} : tensor<3xf64>\n"
+                   "  return %2 : tensor<3xf64>\n}"});
   for (const char *op : {"add", "sub", "mul", "max", "min"})
     cases.push_back({op, binary(op)});
   // Step functions, whose derivative is zero, times their operand.

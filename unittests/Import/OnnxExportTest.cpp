@@ -239,6 +239,25 @@ TEST(OnnxExport, ScatteringAlongInnerAxes) {
   EXPECT_EQ(orders[1], (std::vector<int64_t>{1, 0, 2}));
 }
 
+TEST(OnnxExport, NormsStayNorms) {
+  Exported norm(
+      port("input", "x", {-1, 3}) +
+      node("ReduceL2", "norm", {"x"}, {"y"}, listAttribute("axes", {1})) +
+      port("output", "y", {-1, 1}));
+  EXPECT_EQ(norm.getOps(), (Ops{"ReduceL2", "Reshape"}));
+  Exported root(
+      port("input", "x", {-1, 3}) + node("Mul", "square", {"x", "x"}, {"s"}) +
+      node("Sqrt", "root", {"s"}, {"y"}) + port("output", "y", {-1, 3}));
+  EXPECT_EQ(root.getOps(), (Ops{"Mul", "Sqrt"}));
+  Exported deviation(port("input", "x", {-1, 3}) +
+                     node("MeanVarianceNormalization", "z", {"x"}, {"y"},
+                          listAttribute("axes", {1})) +
+                     port("output", "y", {-1, 3}));
+  Ops ops = deviation.getOps();
+  EXPECT_EQ(llvm::count(ops, "Where"), 2);
+  EXPECT_EQ(llvm::count(ops, "Sqrt"), 1);
+}
+
 TEST(OnnxExport, RefusesWhatHasNoCounterpart) {
   Importer importer;
   OnnxImportOptions options;

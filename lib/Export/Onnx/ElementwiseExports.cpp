@@ -72,8 +72,8 @@ static StringRef getCounterpart(Operation *op) {
       {"hfta.relu", "Relu"},       {"hfta.select", "Where"},
       {"hfta.sigmoid", "Sigmoid"}, {"hfta.sign", "Sign"},
       {"hfta.sin", "Sin"},         {"hfta.softplus", "Softplus"},
-      {"hfta.sqrt", "Sqrt"},       {"hfta.sub", "Sub"},
-      {"hfta.tanh", "Tanh"},       {"hfta.xor", "Xor"},
+      {"hfta.sub", "Sub"},         {"hfta.tanh", "Tanh"},
+      {"hfta.xor", "Xor"},
   };
   for (const auto &[name, counterpart] : names)
     if (op->getName().getStringRef() == name)
@@ -172,7 +172,6 @@ llvm::ArrayRef<ExportHandler> getElementwiseExports() {
       {"hfta.sign", nullptr, writeCounterpart},
       {"hfta.sin", nullptr, writeCounterpart},
       {"hfta.softplus", nullptr, writeCounterpart},
-      {"hfta.sqrt", nullptr, writeCounterpart},
       {"hfta.sub", nullptr, writeCounterpart},
       {"hfta.tanh", nullptr, writeCounterpart},
       {"hfta.xor", nullptr, writeCounterpart},

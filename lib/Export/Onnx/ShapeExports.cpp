@@ -1,6 +1,7 @@
 //===- ShapeExports.cpp - Ops that move elements in ONNX ------------------===//
 
 #include "Handlers.h"
+#include "Hfta/Dialect/Hfta/IR/Norms.h"
 
 namespace mlir::hfta::onnx_export {
 
@@ -127,9 +128,11 @@ static void writeConcat(GraphWriter &writer, Operation *op) {
   setInt(node, "axis", axis);
 }
 
-static void writeReduce(GraphWriter &writer, Operation *op) {
-  auto reduce = cast<ReduceOp>(op);
-  Tensor input = writer.getFull(reduce.getInput());
+/// Defines `result` by a node that reduces `operand`, of the shape of the op's
+/// own operand, over the op's axes.
+static void defineReduction(GraphWriter &writer, StringRef type,
+                            ReduceOp reduce, Value operand, Value result) {
+  Tensor input = writer.getFull(operand);
   SmallVector<Scale> scales;
   for (size_t axis = 0; axis < input.shape.size(); ++axis) {
     if (!llvm::is_contained(reduce.getAxes(), static_cast<int64_t>(axis)))
@@ -137,19 +140,58 @@ static void writeReduce(GraphWriter &writer, Operation *op) {
     else if (input.scales[axis])
       writer.requireFixedBatch();
   }
-  bool isSum = reduce.getKind() == ReduceKind::sum;
-  StringRef type = isSum                                 ? "ReduceSum"
+  // In opset 17, the axes of a sum alone are an operand.
+  bool hasOperand = type == "ReduceSum";
+  SmallVector<std::string> names = {input.name};
+  if (hasOperand)
+    names.push_back(writer.addIntegers(reduce.getAxes(), reduce.getLoc()));
+  ::onnx::NodeProto *node =
+      writer.define(type, names, result, getShape(result), scales);
+  if (!hasOperand)
+    setInts(node, "axes", reduce.getAxes());
+  setInt(node, "keepdims", 0);
+}
+
+static void writeReduce(GraphWriter &writer, Operation *op) {
+  auto reduce = cast<ReduceOp>(op);
+  StringRef type = reduce.getKind() == ReduceKind::sum   ? "ReduceSum"
                    : reduce.getKind() == ReduceKind::max ? "ReduceMax"
                    : reduce.getKind() == ReduceKind::min ? "ReduceMin"
                                                          : "ReduceProd";
-  SmallVector<std::string> names = {input.name};
-  if (isSum)
-    names.push_back(writer.addIntegers(reduce.getAxes(), op->getLoc()));
-  ::onnx::NodeProto *node = writer.define(type, names, op->getResult(0),
-                                          getShape(op->getResult(0)), scales);
-  if (!isSum)
-    setInts(node, "axes", reduce.getAxes());
-  setInt(node, "keepdims", 0);
+  defineReduction(writer, type, reduce, reduce.getInput(), reduce.getResult());
+}
+
+/// Writes a norm that isn't the root of a sum of squares: zero is replaced
+/// before the root and after it, so that no gradient flows through the root.
+static void writeOtherNorm(GraphWriter &writer, SqrtOp root) {
+  const Tensor input = writer.get(root.getInput());
+  Location loc = root.getLoc();
+  Type type = getElementTypeOrSelf(root.getInput().getType());
+  std::string zero = writer.addScalar(type, 0, loc);
+  std::string isZero = writer.add("Equal", {input.name, zero}, loc);
+  std::string positive = writer.add(
+      "Where", {isZero, writer.addScalar(type, 1, loc), input.name}, loc);
+  writer.define("Where", {isZero, zero, writer.add("Sqrt", {positive}, loc)},
+                root.getResult(), input.shape, input.scales);
+}
+
+/// Writes a root. A norm becomes a node for norms if it is the root of a sum of
+/// squares, so that it is trained as one again.
+static void writeRoot(GraphWriter &writer, Operation *op) {
+  auto root = cast<SqrtOp>(op);
+  auto sum = root.getInput().getDefiningOp<ReduceOp>();
+  auto square = sum && sum.getKind() == ReduceKind::sum
+                    ? sum.getInput().getDefiningOp<MulOp>()
+                    : MulOp();
+  if (op->hasAttr(kNormAttrName) && square &&
+      square.getLhs() == square.getRhs())
+    return defineReduction(writer, "ReduceL2", sum, square.getLhs(),
+                           root.getResult());
+  if (op->hasAttr(kNormAttrName))
+    return writeOtherNorm(writer, root);
+  const Tensor input = writer.get(root.getInput());
+  writer.define("Sqrt", {input.name}, root.getResult(), input.shape,
+                input.scales);
 }
 
 static void writeGather(GraphWriter &writer, Operation *op) {
@@ -344,6 +386,7 @@ llvm::ArrayRef<ExportHandler> getShapeExports() {
       {"hfta.reshape", nullptr, writeReshape},
       {"hfta.scatter_add", nullptr, writeScatterAdd},
       {"hfta.slice", nullptr, writeSlice},
+      {"hfta.sqrt", nullptr, writeRoot},
       {"hfta.transpose", nullptr, writeTranspose},
   };
   return handlers;

@@ -119,6 +119,14 @@ func.func @multiply(%x: tensor<4xf32>) {
 
 // -----
 
+func.func @norm(%x: tensor<4xf32>) {
+  // expected-error@+1 {{'hfta.norm' belongs on an hfta.sqrt and has no value}}
+  %0 = hfta.rsqrt %x {hfta.norm} : tensor<4xf32>
+  return
+}
+
+// -----
+
 func.func @repeated(%x: tensor<4xf32>) {
   // expected-error@+1 {{'hfta.repeated' has no value}}
   %0 = hfta.neg %x {hfta.repeated = 1 : i64} : tensor<4xf32>

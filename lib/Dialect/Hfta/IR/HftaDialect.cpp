@@ -3,6 +3,7 @@
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/JobOrder.h"
+#include "Hfta/Dialect/Hfta/IR/Norms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -119,6 +120,10 @@ LogicalResult HftaDialect::verifyOperationAttribute(Operation *op,
       return op->emitError() << "'" << kMultiplyAttrName
                              << "' must be the type bf16, f16 or tf32";
   }
+  if (attribute.getName() == kNormAttrName &&
+      (!isa<SqrtOp>(op) || !isa<UnitAttr>(attribute.getValue())))
+    return op->emitError() << "'" << kNormAttrName
+                           << "' belongs on an hfta.sqrt and has no value";
   if (attribute.getName() == kRepeatedAttrName &&
       !isa<UnitAttr>(attribute.getValue()))
     return op->emitError() << "'" << kRepeatedAttrName << "' has no value";

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Backward.h"
+#include "Hfta/Dialect/Hfta/IR/Norms.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -31,7 +32,6 @@ HFTA_UNARY_DERIVATIVE(SignOp, Value())
 HFTA_UNARY_DERIVATIVE(ExpOp, (g * r))
 HFTA_UNARY_DERIVATIVE(LogOp, g / x)
 HFTA_UNARY_DERIVATIVE(Log1pOp, g / (x + 1.0))
-HFTA_UNARY_DERIVATIVE(SqrtOp, g / (r * 2.0))
 HFTA_UNARY_DERIVATIVE(RsqrtOp, g * -0.5 * (r * r * r))
 HFTA_UNARY_DERIVATIVE(TanhOp, g * (1.0 - r * r))
 HFTA_UNARY_DERIVATIVE(SigmoidOp, g * ((1.0 - r) * r))
@@ -47,6 +47,16 @@ HFTA_UNARY_DERIVATIVE(SoftplusOp, x.apply<SigmoidOp>() * g)
 HFTA_UNARY_DERIVATIVE(CastOp, isa<FloatType>(g.getElementType())
                                   ? Value(g.to(x.getElementType()))
                                   : Value())
+
+HFTA_DEFINE_BACKWARD(SqrtOp) {
+  if (!backward.wants(0))
+    return;
+  Expression root = backward.result();
+  Expression slope = backward.gradient() / (root * 2.0);
+  if (op->hasAttr(kNormAttrName))
+    slope = root.compare(ComparePredicate::equal, 0.0).select(0.0, slope);
+  backward.set(0, slope);
+}
 
 //===----------------------------------------------------------------------===//
 // Two operands

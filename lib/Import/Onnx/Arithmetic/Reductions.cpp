@@ -2,6 +2,7 @@
 
 #include "Building/Node.h"
 #include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
+#include "Hfta/Dialect/Hfta/IR/Norms.h"
 
 namespace mlir::hfta::onnx_import {
 
@@ -68,8 +69,8 @@ static Value takeSquare(Node &node, Value value) {
 static Value takeMagnitude(Node &node, Value value) {
   return node.create<AbsOp>(value);
 }
-static Value takeRoot(Node &node, Value value, int64_t) {
-  return node.create<SqrtOp>(value);
+static Value takeNorm(Node &node, Value value, int64_t) {
+  return markNorm(node.create<SqrtOp>(value));
 }
 static Value takeLogarithm(Node &node, Value value, int64_t) {
   return node.create<LogOp>(value);
@@ -102,7 +103,7 @@ static void importL1(Node &node) {
 }
 template <bool axesAsOperand>
 static void importL2(Node &node) {
-  importReduction(node, {ReduceKind::sum, true, takeSquare, takeRoot},
+  importReduction(node, {ReduceKind::sum, true, takeSquare, takeNorm},
                   axesAsOperand);
 }
 template <bool axesAsOperand>

@@ -1,6 +1,7 @@
 //===- Normalization.cpp - Batch, layer and instance normalization --------===//
 
 #include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
+#include "Hfta/Dialect/Hfta/IR/Norms.h"
 #include "Layers/Window.h"
 
 namespace mlir::hfta::onnx_import {
@@ -204,7 +205,7 @@ static void importMeanVarianceNormalization(Node &node) {
   if (node.failed())
     return;
   Centered centered = center(node, input, axes);
-  Value deviation = node.create<SqrtOp>(centered.variance);
+  Value deviation = markNorm(node.create<SqrtOp>(centered.variance));
   deviation = node.add(deviation, node.splatLike(deviation, kLeast));
   node.setOutput(0,
                  node.div(centered.values, node.broadcast(deviation, shape)));
