@@ -393,8 +393,9 @@ ExitCode Compiler::lowerTo(Phase last) {
     begin(phase->name);
     if (ExitCode code = runPasses(*before, *phase); code != ExitCode::done)
       return code;
-    if (phase->phase == Phase::train)
-      reportTrained(*loaded.module, getLabel(), errors);
+    if (phase->phase == Phase::train &&
+        failed(reportTrained(*loaded.module, getLabel(), errors)))
+      return ExitCode::input;
   }
   return ExitCode::done;
 }
@@ -478,6 +479,7 @@ ExitCode Compiler::ofEachJob(ExitCode (Compiler::*work)()) {
 /// Checks and decides everything that must be known before code is made.
 /// `--plan-pipeline` ends here.
 ExitCode Compiler::prepareJob() {
+  collectTrainingNotes(*loaded.module);
   if (ExitCode code =
           checkTarget(*loaded.module, loaded.phase, options, errors);
       code != ExitCode::done)

@@ -2,9 +2,12 @@
 
 #include "Hfta/Driver/Trained.h"
 
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/IR/OnnxNames.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <map>
@@ -41,18 +44,46 @@ static std::string describeCounts(const std::map<TrainingRule, int64_t> &counts,
          llvm::join(reasons, "; ") + ")";
 }
 
-void hfta::reportTrained(ModuleOp module, llvm::StringRef label,
-                         llvm::raw_ostream &os) {
+void hfta::collectTrainingNotes(ModuleOp module) {
+  llvm::SetVector<Attribute> notes;
+  // Files of one kind have the same notes.
+  for (auto model : module.getOps<ModelOp>())
+    if (auto texts = dyn_cast_or_null<ArrayAttr>(
+            model->removeAttr(kTrainingNotesAttrName)))
+      notes.insert(texts.begin(), texts.end());
+  if (!notes.empty())
+    module->setAttr(kTrainingNotesAttrName,
+                    ArrayAttr::get(module.getContext(), notes.getArrayRef()));
+}
+
+LogicalResult hfta::reportTrained(ModuleOp module, llvm::StringRef label,
+                                  llvm::raw_ostream &os) {
+  FailureOr<Job> job = Job::read(module);
+  if (failed(job) || !job->training)
+    return success();
   std::map<TrainingRule, int64_t> counts;
+  bool trainsAny = false;
   for (auto variable : module.getOps<VariableOp>()) {
     TrainingRule rule = getTrainingRule(variable);
     if (variable.getRole() != Role::parameter || rule == TrainingRule::none)
       continue;
     ++counts[rule];
+    trainsAny |= isTrained(rule);
     remarkOn(variable, rule);
   }
-  if (!counts.empty())
-    os << "hftac: " << label << "trains "
-       << describeCounts(counts, /*trained=*/true) << ", freezes "
-       << describeCounts(counts, /*trained=*/false) << '\n';
+  os << "hftac: ";
+  if (!trainsAny)
+    os << "error: ";
+  os << label;
+  if (trainsAny)
+    os << "trains " << describeCounts(counts, /*trained=*/true);
+  else
+    os << "the job trains nothing";
+  os << ", freezes " << describeCounts(counts, /*trained=*/false);
+  if (auto notes = dyn_cast_or_null<ArrayAttr>(
+          module->removeAttr(kTrainingNotesAttrName)))
+    for (auto note : notes.getAsRange<StringAttr>())
+      os << "; " << note.getValue();
+  os << '\n';
+  return success(trainsAny);
 }

@@ -1,7 +1,7 @@
 //===- ReverseMode.cpp - Reverse-mode differentiation of a block ----------===//
 
 #include "Hfta/Transforms/ReverseMode.h"
-#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -19,7 +19,8 @@ public:
     Block *block = target.getParentBlock();
     varied.insert(wanted.begin(), wanted.end());
     for (Operation &op : *block)
-      if (llvm::any_of(op.getOperands(),
+      if (!op.hasTrait<DetachedTrait>() &&
+          llvm::any_of(op.getOperands(),
                        [&](Value operand) { return varied.contains(operand); }))
         for (Value result : op.getResults())
           if (isDifferentiable(result.getType()))

@@ -14,7 +14,7 @@ sys.path[:0] = [str(REFERENCE), str(REFERENCE.parent / "Hostile")]
 from make_data import uniform, write_npy  # noqa: E402
 from onnx_writer import field, node, simple, tensor  # noqa: E402
 
-WEIGHT, SCALE, TABLE, EXTRA = "onnx::MatMul_7", "val_3", "cos", "extra.weight"
+WEIGHT, SCALE, TABLE, EXTRA = "onnx::MatMul_7", "val_3", "rotary.cos", "extra.weight"
 SIZES = {WEIGHT: 16, SCALE: 1, TABLE: 4, EXTRA: 16}
 STEPS = 3
 

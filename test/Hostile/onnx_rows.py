@@ -116,6 +116,35 @@ def make_parameter_rows():
 SCALAR = b"\x93NUMPY\1\0v\0" + (
     "{'descr': '<f4', 'fortran_order': False, 'shape': (), }").ljust(117).encode() + \
     b"\n\0\0\0\0"
+def make_frozen_rows():
+    """Makes rows about the metadata entry `hfta.frozen_statistics`."""
+    start = "metadata entry 'hfta.frozen_statistics'"
+    for name, text, reason in (
+            ("that isn't there", "nowhere", "lists 'nowhere'"),
+            ("that is a weight", "mean\nvariance\nw", "lists 'w'"),
+            ("that is a value", "h", "lists 'h'"),
+            ("of no letters", "mean\n\nvariance", "no name in line 2"),
+            ("of no characters", b"mean\n\xff\xfe", "no name in line 2"),
+            ("in a torn JSON array", '["mean"', "begins like a JSON array")):
+        entry = field(14, field(1, "hfta.frozen_statistics") + field(2, text))
+        yield row(f"a frozen statistic {name}", simple(
+            [node("Mul", ["x", "w"], ["h"]),
+             node("BatchNormalization", ["h", "w", "w", "mean", "variance"], ["y"])],
+            [zeros("w", 4), zeros("mean", 4), zeros("variance", 4)], more=entry), 1,
+            start, reason)
+
+
+def make_domain_rows():
+    """Makes rows about operators of the domain `hfta`."""
+    for name, inputs, op, code, text in (
+            ("that doesn't exist", ["x"], "Detach", 3, "'StopGradient'"),
+            ("without an operand", [], "StopGradient", 1, "operand 0 is missing"),
+            ("with two operands", ["x", "x"], "StopGradient", 1, "has 2 operands")):
+        yield row(f"an operator of our domain {name}",
+                  simple([node(op, inputs, ["y"], domain="hfta")], domains=["hfta"]),
+                  code, f"({op})", text)
+
+
 TRAINING_JOB = """model net = onnx("bad.onnx")
 data made {
   x: f32[4]
@@ -621,6 +650,8 @@ def make_function_rows():
 def make_rows(_):
     yield from make_file_rows()
     yield from make_parameter_rows()
+    yield from make_frozen_rows()
+    yield from make_domain_rows()
     yield from make_scale_rows()
     yield from make_statistics_rows()
     yield from make_binding_rows()

@@ -78,6 +78,30 @@ func.func @batch_norm_inference(%x: tensor<5x3x2xf32>, %s: tensor<3xf32>, %b: te
 
 // Without running statistics the new ones are the batch's, here 10 / 9 of the mean
 // of squared deviations.
+// A frozen one normalizes with the running statistics in training, too.
+// CHECK-LABEL: func.func @batch_norm_frozen(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<5x3x2xf32>, %{{.*}}, %{{.*}}, %[[M:[a-z0-9]+]]: tensor<3xf32>, %[[V:[a-z0-9]+]]: tensor<3xf32>)
+func.func @batch_norm_frozen(%x: tensor<5x3x2xf32>, %s: tensor<3xf32>, %b: tensor<3xf32>,
+    %m: tensor<3xf32>, %v: tensor<3xf32>) -> (tensor<5x3x2xf32>, tensor<3xf32>, tensor<3xf32>) {
+  // CHECK-NOT: hfta.reduce
+  // CHECK: %[[B:.*]] = hfta.broadcast %[[M]]
+  // CHECK: hfta.sub %[[X]], %[[B]]
+  // CHECK: return %{{.*}}, %[[M]], %[[V]]
+  %0:5 = hfta.batch_norm %x, %s, %b, %m, %v {epsilon = 1.0e-5 : f64, hfta.frozen, momentum = 0.9 : f64, training, unbiased}
+      : tensor<5x3x2xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
+  return %0#0, %0#1, %0#2 : tensor<5x3x2xf32>, tensor<3xf32>, tensor<3xf32>
+}
+
+// CHECK-LABEL: func.func @stop_gradient(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<4xf32>
+func.func @stop_gradient(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: %[[R:.*]] = hfta.neg %[[X]]
+  // CHECK-NEXT: return %[[R]]
+  %0 = hfta.stop_gradient %x : tensor<4xf32>
+  %1 = hfta.neg %0 : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
 // CHECK-LABEL: func.func @batch_norm_of_batch(
 // CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<5x3x2xf32>
 func.func @batch_norm_of_batch(%x: tensor<5x3x2xf32>, %s: tensor<3xf32>, %b: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) {

@@ -158,6 +158,28 @@ TEST(OnnxErrors, OtherDomainsAlone) {
   EXPECT_EQ(imported.failure, OnnxFailure::unsupported);
 }
 
+TEST(OnnxErrors, OperatorsOfOurDomain) {
+  Imported imported = Importer().import(
+      makeModel(kPorts + node("Detach", "a", {"x"}, {"y"}, "domain: 'hfta' ")));
+  EXPECT_EQ(imported.messages,
+            (std::vector<std::string>{
+                "node 'a' (Detach): operator of domain 'hfta' is not "
+                "supported: this version knows 'StopGradient'"}));
+  EXPECT_EQ(imported.failure, OnnxFailure::unsupported);
+  // In the standard's domain there is no such operator.
+  imported = Importer().import(
+      makeModel(kPorts + node("StopGradient", "a", {"x"}, {"y"})));
+  EXPECT_EQ(imported.messages.size(), 1u);
+  EXPECT_EQ(imported.failure, OnnxFailure::unsupported);
+  for (const char *operands : {"", "xx"}) {
+    std::vector<std::string> inputs(StringRef(operands).size(), "x");
+    imported = Importer().import(makeModel(
+        kPorts + node("StopGradient", "a", inputs, {"y"}, "domain: 'hfta' ")));
+    EXPECT_EQ(imported.messages.size(), 1u);
+    EXPECT_EQ(imported.failure, OnnxFailure::input);
+  }
+}
+
 TEST(OnnxErrors, GraphStructure) {
   EXPECT_EQ(getError(kPorts + node("Add", "a", {"x", "y"}, {"z"}) +
                      node("Relu", "r", {"z"}, {"y"})),

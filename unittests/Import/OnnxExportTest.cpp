@@ -83,6 +83,43 @@ TEST(OnnxExport, InferenceMode) {
             (Ops{"scale", "bias", "mean", "variance"}));
 }
 
+TEST(OnnxExport, WhatTrainingNeeds) {
+  // The operator of our domain stays, and is defined for others.
+  std::string graph =
+      port("input", "x", {-1, 2}) + weight("scale", {2}) + weight("bias", {2}) +
+      weight("mean", {2}) + weight("variance", {2}) +
+      node("BatchNormalization", "norm",
+           {"x", "scale", "bias", "mean", "variance"}, {"h"}) +
+      node("StopGradient", "stop", {"h"}, {"s"}, "domain: 'hfta' ") +
+      node("Mul", "mul", {"h", "s"}, {"y"}) + port("output", "y", {-1, 2});
+  Exported exported(graph);
+  EXPECT_EQ(exported.getOps(),
+            (Ops{"BatchNormalization", "StopGradient", "Mul"}));
+  EXPECT_EQ(exported.graph.node(1).domain(), "hfta");
+  ASSERT_EQ(exported.header.opset_import_size(), 2);
+  EXPECT_EQ(exported.header.opset_import(1).domain(), "hfta");
+  ASSERT_EQ(exported.header.functions_size(), 1);
+  EXPECT_EQ(exported.header.functions(0).name(), "StopGradient");
+  EXPECT_EQ(exported.header.functions(0).node(0).op_type(), "Identity");
+  EXPECT_EQ(exported.header.metadata_props_size(), 0);
+
+  ::onnx::ModelProto model = makeModel(graph);
+  auto *entry = model.add_metadata_props();
+  entry->set_key("hfta.frozen_statistics");
+  entry->set_value("variance\nmean");
+  OnnxImportOptions options;
+  options.microBatch = 4;
+  Imported imported = Importer().import(model, options);
+  ASSERT_TRUE(imported.model);
+  FailureOr<OnnxExportTemplate> result = exportOnnx(imported.model);
+  ASSERT_TRUE(succeeded(result));
+  ::onnx::ModelProto header;
+  ASSERT_TRUE(header.ParseFromString(result->header));
+  ASSERT_EQ(header.metadata_props_size(), 1);
+  EXPECT_EQ(header.metadata_props(0).key(), "hfta.frozen_statistics");
+  EXPECT_EQ(header.metadata_props(0).value(), "mean\nvariance");
+}
+
 /// One node of many operands is imported as many ops, whose name is its own.
 TEST(OnnxExport, ManyValuesOfOneName) {
   std::vector<std::string> operands(10000, "x");

@@ -1,5 +1,6 @@
 //===- OnnxTrainedTest.cpp - Which initializers are trained ---------------===//
 
+#include "Hfta/Dialect/Hfta/IR/OnnxNames.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "OnnxTestModel.h"
 
@@ -96,6 +97,148 @@ TEST(OnnxTrained, NamesOfAnExportersMaking) {
                           {"val_scale", TrainingRule::parameter}}));
 }
 
+/// Returns the rule for a tensor that is subtracted from the model's input.
+TrainingRule ruleOfOperand(const std::string &name) {
+  return import(weight(name, {4}) + node("Sub", "s", {"x", name}, {"y"}))[name];
+}
+
+TEST(OnnxTrained, NamesOfComputedConstants) {
+  for (const char *name :
+       {"arange", "view_1", "repeat_interleave", "_to_copy_2", "cos", "mul_17",
+        "ConstantFolding/model/truediv_recip:0", "model/obs/Sqrt",
+        "obs/sub/y:0", "model/Const:0", "model/Const_3:0", "a/truediv_recip:0"})
+    EXPECT_EQ(ruleOfOperand(name), TrainingRule::exporter) << name;
+  for (const char *name :
+       {"arrange", "viewed", "mul_w", "mul_1_scale", "block.mul", "z", "x:0",
+        "Const", "Const_3:0", "model/sub/ReadVariableOp:0", "input_AvgImg",
+        "model/xy:0", "view_", "_1"})
+    EXPECT_EQ(ruleOfOperand(name), TrainingRule::parameter) << name;
+  // An exporter may compute a layer's weight, too.
+  EXPECT_EQ(import(weight("mul_3", {4, 4}) +
+                   node("MatMul", "m", {"x", "mul_3"}, {"y"})),
+            (Rules{{"mul_3", TrainingRule::layer}}));
+}
+
+/// Returns the notes on an import.
+std::vector<std::string>
+getNotes(const std::string &graph,
+         const OnnxImportOptions &options = batchOf2()) {
+  Imported imported =
+      Importer().import(makeModel(port("input", "x", {-1, 4}) + graph +
+                                  port("output", "y", {-1, 4})),
+                        options);
+  std::vector<std::string> notes;
+  if (!imported.model) {
+    ADD_FAILURE() << imported.messages[0];
+    return notes;
+  }
+  if (auto texts =
+          imported.model->getAttrOfType<ArrayAttr>(kTrainingNotesAttrName))
+    for (auto text : texts.getAsRange<StringAttr>())
+      notes.push_back(text.str());
+  return notes;
+}
+
+TEST(OnnxTrained, TensorsThatLookLikeConstants) {
+  using Notes = std::vector<std::string>;
+  auto operand = [](const char *op, const char *name) {
+    return weight(name, {4}) + node(op, "n", {"x", name}, {"y"});
+  };
+  EXPECT_EQ(getNotes(operand("Sub", "input_AvgImg")),
+            (Notes{"1 trained tensor looks like a constant ('input_AvgImg'): "
+                   "freeze \"...\" keeps it"}));
+  for (const char *op : {"Add", "Div", "Mul", "Sub"})
+    EXPECT_EQ(getNotes(operand(op, "obs/ReadVariableOp:0")).size(), 1u) << op;
+  for (const char *name : {"w", "W_1", "b0", "block.0", "my_scale", "LayerBias",
+                           "pos_embedding", "gamma", "arange"})
+    EXPECT_EQ(getNotes(operand("Mul", name)), Notes()) << name;
+  // A weight and a bias of a layer are none, whatever their names.
+  EXPECT_EQ(getNotes(weight("first", {4, 4}) + weight("second", {4}) +
+                     node("MatMul", "m", {"x", "first"}, {"m"}) +
+                     node("Add", "a", {"m", "second"}, {"y"})),
+            Notes());
+  OnnxImportOptions options = batchOf2();
+  options.freeze = {"input*"};
+  EXPECT_EQ(getNotes(operand("Sub", "input_AvgImg"), options), Notes());
+}
+
+/// Returns the text of a Constant node with a float tensor of 0.25, 0.5, ...
+std::string constant(const std::string &name, std::vector<int64_t> shape) {
+  std::string tensor = weight("t", std::move(shape));
+  tensor = tensor.substr(tensor.find('{'));
+  return node("Constant", name, {}, {name},
+              "attribute { name: 'value' type: TENSOR t " + tensor + " }");
+}
+
+TEST(OnnxTrained, ConstantsOfLayers) {
+  using Notes = std::vector<std::string>;
+  std::string graph =
+      constant("w", {4, 4}) + constant("b", {4}) + constant("offset", {4}) +
+      node("MatMul", "m", {"x", "w"}, {"m"}) +
+      node("Add", "a", {"m", "b"}, {"a"}) + node("Relu", "r", {"a"}, {"r"}) +
+      node("Mul", "c", {"r", "offset"}, {"y"});
+  EXPECT_EQ(import(graph), Rules());
+  EXPECT_EQ(
+      getNotes(graph),
+      (Notes{"2 constants of layers are not trained ('b', 'w'): trainable "
+             "\"...\" names them"}));
+  OnnxImportOptions options = batchOf2();
+  options.trainable = {"*"};
+  EXPECT_EQ(
+      import(graph, std::nullopt, options),
+      (Rules{{"b", TrainingRule::trainable}, {"w", TrainingRule::trainable}}));
+  EXPECT_EQ(getNotes(graph, options), Notes());
+  // The file may list any of its constants.
+  EXPECT_EQ(
+      import(graph, "w\noffset"),
+      (Rules{{"w", TrainingRule::listed}, {"offset", TrainingRule::listed}}));
+  options.trainable = {"w"};
+  options.freeze = {"b"};
+  Imported imported =
+      Importer().import(makeModel(port("input", "x", {-1, 4}) + graph +
+                                  port("output", "y", {-1, 4})),
+                        options);
+  EXPECT_EQ(imported.messages,
+            (std::vector<std::string>{
+                "freeze pattern 'b' matches no parameter of the model"}));
+  // Without a training they are constants.
+  options = batchOf2();
+  options.training = false;
+  EXPECT_EQ(import(graph, "w", options), Rules());
+}
+
+TEST(OnnxTrained, ConstantsOfEachLayer) {
+  OnnxImportOptions options = batchOf2();
+  options.trainable = {"*"};
+  auto expect = [&](const std::string &graph, const Rules &rules) {
+    EXPECT_EQ(import(graph, std::nullopt, options), rules) << graph;
+  };
+  constexpr TrainingRule kTrained = TrainingRule::trainable;
+  expect(constant("w", {4, 4}) + constant("b", {4}) +
+             node("Gemm", "g", {"x", "w", "b"}, {"y"}),
+         {{"b", kTrained}, {"w", kTrained}});
+  expect(constant("w", {4, 4}) + node("Transpose", "t", {"w"}, {"t"}) +
+             node("MatMul", "m", {"x", "t"}, {"y"}),
+         {{"w", kTrained}});
+  expect(constant("w", {4, 4, 1}) + integers("axes", {2}) +
+             node("Unsqueeze", "u", {"x", "axes"}, {"u"}) +
+             node("Conv", "c", {"u", "w"}, {"c"}) +
+             node("Squeeze", "s", {"c", "axes"}, {"y"}),
+         {{"w", kTrained}});
+  expect(constant("table", {4, 4}) + integers("rows", {0, 1}) +
+             node("Gather", "g", {"table", "rows"}, {"g"}) +
+             node("Add", "a", {"x", "g"}, {"y"}),
+         {{"table", kTrained}});
+  std::string norm =
+      constant("s", {4}) + constant("b", {4}) + constant("m", {4}) +
+      constant("v", {4}) +
+      node("BatchNormalization", "n", {"x", "s", "b", "m", "v"}, {"y"});
+  Rules rules{{"b", kTrained}, {"s", kTrained}};
+  // Running statistics are kept up.
+  rules["m"] = rules["v"] = TrainingRule::none;
+  expect(norm, rules);
+}
+
 TEST(OnnxTrained, ScoresAreNoLayer) {
   // A mask that is added to a product of activations is no bias.
   Rules rules = import(weight("val_1", {2, 2}) + weight("val_2", {2, 4}) +
@@ -132,18 +275,18 @@ TEST(OnnxTrained, GroupNormalization) {
 }
 
 TEST(OnnxTrained, TheFilesList) {
-  std::string graph = weight("w", {4, 4}) + weight("cos", {4}) +
+  std::string graph = weight("w", {4, 4}) + weight("rotary.cos", {4}) +
                       weight("val_3", {4}) + kScalar +
                       node("MatMul", "a", {"x", "w"}, {"a"}) +
-                      node("Mul", "b", {"a", "cos"}, {"b"}) +
+                      node("Mul", "b", {"a", "rotary.cos"}, {"b"}) +
                       node("Mul", "c", {"b", "val_3"}, {"c"}) +
                       node("Mul", "d", {"c", "temperature"}, {"y"});
   EXPECT_EQ(import(graph), (Rules{{"w", TrainingRule::parameter},
-                                  {"cos", TrainingRule::parameter},
+                                  {"rotary.cos", TrainingRule::parameter},
                                   {"val_3", TrainingRule::exporter}}));
   EXPECT_EQ(import(graph, "val_3\nw\ntemperature"),
             (Rules{{"w", TrainingRule::listed},
-                   {"cos", TrainingRule::unlisted},
+                   {"rotary.cos", TrainingRule::unlisted},
                    {"val_3", TrainingRule::listed},
                    {"temperature", TrainingRule::listed}}));
   EXPECT_EQ(import(graph, "[\"val_3\", \"w\",\n\"temperature\"]"),
@@ -151,17 +294,17 @@ TEST(OnnxTrained, TheFilesList) {
   EXPECT_EQ(import(graph, "[]"), import(graph, ""));
   OnnxImportOptions options = batchOf2();
   options.freeze = {"*"};
-  options.trainable = {"cos", "temp*"};
+  options.trainable = {"rotary*", "temp*"};
   EXPECT_EQ(import(graph, "w", options),
             (Rules{{"w", TrainingRule::freeze},
-                   {"cos", TrainingRule::trainable},
+                   {"rotary.cos", TrainingRule::trainable},
                    {"val_3", TrainingRule::freeze},
                    {"temperature", TrainingRule::trainable}}));
   options.training = false;
   options.freeze = options.trainable = {};
   EXPECT_EQ(import(graph, "w", options),
             (Rules{{"w", TrainingRule::none},
-                   {"cos", TrainingRule::none},
+                   {"rotary.cos", TrainingRule::none},
                    {"val_3", TrainingRule::none}}));
 }
 
@@ -213,6 +356,45 @@ TEST(OnnxTrained, BadLists) {
   EXPECT_EQ(importBad("\x1b[0m\nw"),
             (Messages{"metadata entry 'hfta.parameters' holds no name in line "
                       "1"}));
+}
+
+/// Imports a batch normalization whose running statistics are called `mean` and
+/// `variance`, with this list of frozen ones.
+Imported importNorm(const std::string &frozen) {
+  ::onnx::ModelProto model = makeModel(
+      port("input", "x", {-1, 4}) + weight("s", {4}) + weight("b", {4}) +
+      weight("mean", {4}) + weight("variance", {4}) +
+      node("BatchNormalization", "n", {"x", "s", "b", "mean", "variance"},
+           {"y"}) +
+      port("output", "y", {-1, 4}));
+  auto *entry = model.add_metadata_props();
+  entry->set_key("hfta.frozen_statistics");
+  entry->set_value(frozen);
+  return Importer().import(model, batchOf2());
+}
+
+TEST(OnnxTrained, FrozenStatistics) {
+  using Messages = std::vector<std::string>;
+  Imported frozen = importNorm("mean\nvariance");
+  ASSERT_TRUE(frozen.model);
+  EXPECT_TRUE(frozen.contains("hfta.frozen"));
+  EXPECT_FALSE(frozen.contains("hfta.write"));
+  EXPECT_EQ(importNorm("[\"variance\", \"mean\"]").text, frozen.text);
+  EXPECT_TRUE(importNorm("").contains("hfta.write"));
+  EXPECT_EQ(importNorm("mean").messages,
+            (Messages{"node 'n' (BatchNormalization): metadata entry "
+                      "'hfta.frozen_statistics' lists one of its running mean "
+                      "and variance, expected both or neither"}));
+  EXPECT_EQ(
+      importNorm("mean\nvariance\ns\nother").messages,
+      (Messages{"metadata entry 'hfta.frozen_statistics' lists 's', which "
+                "is no batch normalization's running mean or variance",
+                "metadata entry 'hfta.frozen_statistics' lists 'other', "
+                "which is no batch normalization's running mean or "
+                "variance"}));
+  EXPECT_EQ(importNorm("[mean").messages,
+            (Messages{"metadata entry 'hfta.frozen_statistics' begins like a "
+                      "JSON array of names, but isn't one"}));
 }
 
 TEST(OnnxTrained, PatternsWithoutEffect) {

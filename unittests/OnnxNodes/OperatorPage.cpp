@@ -27,6 +27,9 @@ by the test `onnx-nodes`: nothing here is from memory.
   The rest are refused by name; `unittests/OnnxNodes/expected-failures.txt` has the
   reasons.
 
+Of the domain `hfta` there is `StopGradient`, whose value is its input's and through
+which no gradient flows ([exporting.md](exporting.md#what-onnx-has-no-words-for)).
+
 | operator | operator sets | gradient | fused | node tests |
 |---|---|---|---|---|
 )";

@@ -2,6 +2,8 @@
 
 #include "Handlers.h"
 
+#include "Hfta/Dialect/Hfta/IR/OnnxNames.h"
+
 namespace mlir::hfta::onnx_export {
 
 namespace {
@@ -140,6 +142,10 @@ static void writeCast(GraphWriter &writer, Operation *op) {
   setInt(node, "to", getElementTypeNumber(cast<CastOp>(op).getElementType()));
 }
 
+static void writeStopGradient(GraphWriter &writer, Operation *op) {
+  defineAs(writer, op, kOnnxStopGradient)->set_domain(kOnnxDomain.str());
+}
+
 //===----------------------------------------------------------------------===//
 // The table
 //===----------------------------------------------------------------------===//
@@ -172,6 +178,7 @@ llvm::ArrayRef<ExportHandler> getElementwiseExports() {
       {"hfta.sign", nullptr, writeCounterpart},
       {"hfta.sin", nullptr, writeCounterpart},
       {"hfta.softplus", nullptr, writeCounterpart},
+      {"hfta.stop_gradient", nullptr, writeStopGradient},
       {"hfta.sub", nullptr, writeCounterpart},
       {"hfta.tanh", nullptr, writeCounterpart},
       {"hfta.xor", nullptr, writeCounterpart},

@@ -3,7 +3,10 @@
 #include "Hfta/Export/Onnx/Export.h"
 
 #include "GraphWriter.h"
+#include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
+#include "Hfta/Dialect/Hfta/IR/OnnxNames.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace mlir::hfta {
@@ -39,12 +42,63 @@ static void addParameterList(ModelOp model, ArrayRef<std::string> initializers,
   entry->set_value(names);
 }
 
+/// Lists the running statistics with which batch normalizations normalize in
+/// training, too.
+static void addFrozenStatistics(func::FuncOp forward,
+                                ::onnx::ModelProto &header) {
+  std::vector<std::string> names;
+  auto add = [&](Value statistic) {
+    while (auto cast = statistic.getDefiningOp<CastOp>())
+      statistic = cast.getInput();
+    auto read = statistic.getDefiningOp<ReadOp>();
+    if (!read)
+      return;
+    std::string name = SymbolTable::lookupNearestSymbolFrom<VariableOp>(
+                           read, read.getVariableAttr())
+                           .getOwnName();
+    if (!llvm::is_contained(names, name))
+      names.push_back(name);
+  };
+  forward.walk([&](BatchNormOp norm) {
+    if (!norm->hasAttr(kFrozenAttrName))
+      return;
+    add(norm.getRunningMean());
+    add(norm.getRunningVariance());
+  });
+  if (names.empty())
+    return;
+  auto *entry = header.add_metadata_props();
+  entry->set_key(kOnnxFrozenStatisticsKey.str());
+  entry->set_value(llvm::join(names, "\n"));
+}
+
+/// Defines the operator of Hfta's own domain as a function of the file, for
+/// runtimes that don't know it.
+static void addOwnOperator(::onnx::ModelProto &header) {
+  auto *opset = header.add_opset_import();
+  opset->set_domain(kOnnxDomain.str());
+  opset->set_version(kOnnxDomainVersion);
+  ::onnx::FunctionProto *function = header.add_functions();
+  function->set_name(kOnnxStopGradient.str());
+  function->set_domain(kOnnxDomain.str());
+  function->add_input("input");
+  function->add_output("output");
+  ::onnx::NodeProto *node = function->add_node();
+  node->set_op_type("Identity");
+  node->add_input("input");
+  node->add_output("output");
+  auto *base = function->add_opset_import();
+  base->set_domain("");
+  base->set_version(kOpset);
+}
+
 FailureOr<OnnxExportTemplate> exportOnnx(ModelOp model) {
   auto forward = dyn_cast_or_null<func::FuncOp>(
       SymbolTable::lookupSymbolIn(model, "forward"));
   if (!forward || forward.getBody().empty())
     return model.emitError("has no @forward to export");
   OnnxExportTemplate result;
+  bool usesOwn = false;
   for (bool symbolic : {true, false}) {
     ::onnx::GraphProto graph;
     // Models of several files have a number in their names, which doesn't
@@ -56,6 +110,9 @@ FailureOr<OnnxExportTemplate> exportOnnx(ModelOp model) {
     if (writer.needsFixedBatch())
       continue;
     result.graph = graph.SerializeAsString();
+    usesOwn = llvm::any_of(graph.node(), [](const ::onnx::NodeProto &node) {
+      return node.domain() == kOnnxDomain;
+    });
     result.parameters = writer.getParameters();
     result.symbolicBatch = symbolic;
     break;
@@ -66,6 +123,9 @@ FailureOr<OnnxExportTemplate> exportOnnx(ModelOp model) {
   header.add_opset_import()->set_version(kOpset);
   header.mutable_opset_import(0)->set_domain("");
   addParameterList(model, result.parameters, header);
+  addFrozenStatistics(forward, header);
+  if (usesOwn)
+    addOwnOperator(header);
   result.header = header.SerializeAsString();
   return result;
 }

@@ -1,6 +1,7 @@
 //===- ElementwiseBuiltins.cpp - Activations and functions ----------------===//
 
 #include "Building/BodyBuilder.h"
+#include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -94,6 +95,7 @@ llvm::ArrayRef<Builtin> language::getElementwiseBuiltins() {
       {"sigmoid", x, buildUnary<SigmoidOp>},
       {"softmax", softmax, buildSoftmax<SoftmaxOp>},
       {"sqrt", x, buildUnary<SqrtOp>},
+      {"stop_gradient", x, buildUnary<StopGradientOp>},
       {"tanh", x, buildUnary<TanhOp>}};
   return builtins;
 }

@@ -37,6 +37,8 @@ func.func @unary(%x: tensor<4x3xf32>) {
   %15 = hfta.cos %x : tensor<4x3xf32>
   // CHECK: hfta.softplus %[[X]] : tensor<4x3xf32>
   %16 = hfta.softplus %x : tensor<4x3xf32>
+  // CHECK: hfta.stop_gradient %[[X]] : tensor<4x3xf32>
+  %17 = hfta.stop_gradient %x : tensor<4x3xf32>
   return
 }
 

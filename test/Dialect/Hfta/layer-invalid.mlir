@@ -194,6 +194,15 @@ func.func @batch_norm_without_variance(%x: tensor<8x3xf32>, %s: tensor<3xf32>) {
 
 // -----
 
+func.func @batch_norm_frozen(%x: tensor<8x3xf32>, %s: tensor<3xf32>) {
+  // expected-error@+1 {{'hfta.frozen' has no value and belongs on a batch normalization with running statistics}}
+  %0:5 = hfta.batch_norm %x, %s, %s {epsilon = 1.0e-5 : f64, hfta.frozen, momentum = 0.9 : f64}
+      : tensor<8x3xf32>, tensor<3xf32>, tensor<3xf32>
+  return
+}
+
+// -----
+
 func.func @dropout(%x: tensor<8x3xf32>, %rate: tensor<1xf32>) {
   // expected-error@+1 {{rate must be a scalar and random of the input's shape, got 'tensor<1xf32>' and 'tensor<8x3xf32>'}}
   %0 = hfta.dropout %x, %rate, %x : tensor<8x3xf32>, tensor<1xf32>, tensor<8x3xf32>

@@ -5,6 +5,7 @@
 
 #include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
 #include "Hfta/Dialect/Hfta/IR/Expression.h"
+#include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -96,7 +97,7 @@ SmallVector<Value> BatchNormOp::decompose(OpBuilder &builder) {
   Type elementType = input.getElementType();
   SmallVector<int64_t> axes = getOtherAxes(shape.size(), {1});
   double count = countAlong(shape, axes);
-  bool training = getTraining() || !getRunningMean();
+  bool training = usesBatchStatistics(*this);
 
   Expression mean =
       training ? input.sum(axes) / count : newMean.to(elementType);
@@ -127,7 +128,7 @@ SmallVector<Value> BatchNormOp::decompose(OpBuilder &builder) {
 /// Splits the op in two. The backward needs the batch's mean anyway, as the op
 /// normalizes with it.
 bool BatchNormOp::separateStatistics(OpBuilder &builder) {
-  if (!getTraining() || !getRunningMean())
+  if (!usesBatchStatistics(*this) || !getRunningMean())
     return false;
   auto apart = BatchNormOp::create(
       builder, getLoc(), getInput(), getScale(), getBias(),

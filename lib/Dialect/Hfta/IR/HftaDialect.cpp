@@ -1,6 +1,7 @@
 //===- HftaDialect.cpp - The hfta dialect ---------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
+#include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/JobOrder.h"
 #include "Hfta/Dialect/Hfta/IR/Norms.h"
@@ -55,6 +56,10 @@ void HftaDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "Hfta/Dialect/Hfta/IR/HftaOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "Hfta/Dialect/Hfta/IR/HftaGradientOps.cpp.inc"
       >();
 }
 
@@ -124,6 +129,13 @@ LogicalResult HftaDialect::verifyOperationAttribute(Operation *op,
       (!isa<SqrtOp>(op) || !isa<UnitAttr>(attribute.getValue())))
     return op->emitError() << "'" << kNormAttrName
                            << "' belongs on an hfta.sqrt and has no value";
+  if (attribute.getName() == kFrozenAttrName) {
+    auto norm = dyn_cast<BatchNormOp>(op);
+    if (!norm || !norm.getRunningMean() || !isa<UnitAttr>(attribute.getValue()))
+      return op->emitError() << "'" << kFrozenAttrName
+                             << "' has no value and belongs on a batch "
+                                "normalization with running statistics";
+  }
   if (attribute.getName() == kRepeatedAttrName &&
       !isa<UnitAttr>(attribute.getValue()))
     return op->emitError() << "'" << kRepeatedAttrName << "' has no value";

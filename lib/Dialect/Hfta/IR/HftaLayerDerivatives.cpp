@@ -6,6 +6,7 @@
 
 #include "Backward.h"
 #include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
+#include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -134,8 +135,7 @@ HFTA_DEFINE_BACKWARD(BatchNormOp) {
   Type elementType = input.getElementType();
   Expression scale = backward.operand(1), bias = backward.operand(2);
   Expression inverse = backward.wrap(op.getSavedInverseDeviation());
-  bool dependent =
-      (op.getTraining() || !op.getRunningMean()) && backward.wants(0);
+  bool dependent = usesBatchStatistics(op) && backward.wants(0);
 
   Expression total, product, centered;
   if (dependent || backward.wants(2))

@@ -46,6 +46,18 @@ bool ModelBuilder::checkOperands(const NodeProto &node,
   return false;
 }
 
+/// Returns whether the node is a `Constant` whose tensor is a variable here,
+/// which exists as soon as something reads it.
+bool ModelBuilder::isParameterNode(const NodeProto &node) const {
+  if (!options.training || node.op_type() != "Constant" ||
+      node.output_size() != 1)
+    return false;
+  auto use = graph.initializerUses.find(node.output(0));
+  return use != graph.initializerUses.end() && use->second.isNode &&
+         (use->second.kind == InitializerUse::Kind::statistics ||
+          trainingRules.contains(use->second.variable));
+}
+
 bool ModelBuilder::importBranch(const ::onnx::GraphProto &branch) {
   bool wasGood = !reporter.hasErrors();
   for (const NodeProto &node : branch.node())
@@ -67,10 +79,13 @@ bool ModelBuilder::importBranch(const ::onnx::GraphProto &branch) {
 }
 
 void ModelBuilder::importNode(const NodeProto &node) {
-  const OpHandler *handler =
-      isDefaultDomain(node.domain())
-          ? findHandler(node.op_type(), graph.getOpset(node))
-          : nullptr;
+  if (isParameterNode(node))
+    return;
+  const OpHandler *handler = nullptr;
+  if (isDefaultDomain(node.domain()))
+    handler = findHandler(node.op_type(), graph.getOpset(node));
+  else if (node.domain() == kOnnxDomain)
+    handler = findOwnHandler(node.op_type());
   // Earlier failures are reported; continue with nodes that don't depend on
   // them.
   bool ready = handler && llvm::all_of(node.input(), [&](const auto &operand) {

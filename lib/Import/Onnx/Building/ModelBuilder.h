@@ -4,6 +4,7 @@
 #define HFTA_LIB_IMPORT_ONNX_BUILDING_MODELBUILDER_H
 
 #include "Building/ConstantEvaluator.h"
+#include "Hfta/Dialect/Hfta/IR/OnnxNames.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "Reading/Graph.h"
@@ -61,6 +62,9 @@ public:
   /// Returns the variable that holds a batch normalization's running mean or
   /// variance, or null if `name` is any other value.
   VariableOp getStatistics(StringRef name);
+  /// Returns whether the file says that a training leaves the running mean or
+  /// variance called `name` as it is.
+  bool isFrozenStatistic(StringRef name) const;
   /// Returns the variable's value at this point.
   Value readVariable(VariableOp variable, Location location);
   /// Replaces the variable's value at this point.
@@ -95,11 +99,14 @@ private:
 
   // ModelBuilder.cpp
   bool checkOperands(const ::onnx::NodeProto &node, const OpHandler &handler);
+  bool isParameterNode(const ::onnx::NodeProto &node) const;
   void importNode(const ::onnx::NodeProto &node);
   void removeUnused();
 
   // Trained.cpp
   void chooseTrained();
+  void noteDoubts(SmallVector<StringRef> constants,
+                  SmallVector<StringRef> doubtful);
   TrainingRule chooseRule(const InitializerUse &use,
                           const TrainingClauses &clauses,
                           const llvm::StringSet<> &layerOperands) const;

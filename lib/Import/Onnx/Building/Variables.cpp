@@ -47,9 +47,16 @@ VariableOp ModelBuilder::getScalar(Purpose purpose) {
 VariableOp ModelBuilder::getStatistics(StringRef name) {
   auto use = graph.initializerUses.find(name);
   if (use == graph.initializerUses.end() ||
-      use->second.kind != InitializerUse::Kind::statistics)
+      use->second.kind != InitializerUse::Kind::statistics ||
+      (use->second.isNode && !options.training))
     return VariableOp();
   return getVariable(use->second);
+}
+
+bool ModelBuilder::isFrozenStatistic(StringRef name) const {
+  auto use = graph.initializerUses.find(name);
+  return use != graph.initializerUses.end() &&
+         graph.frozenStatistics.contains(use->second.initializer);
 }
 
 Value ModelBuilder::readVariable(VariableOp variable, Location location) {

@@ -1,7 +1,9 @@
 //===- Normalization.cpp - Batch, layer and instance normalization --------===//
 
 #include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
+#include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 #include "Hfta/Dialect/Hfta/IR/Norms.h"
+#include "Hfta/Dialect/Hfta/IR/OnnxNames.h"
 #include "Layers/Window.h"
 
 namespace mlir::hfta::onnx_import {
@@ -11,7 +13,7 @@ namespace mlir::hfta::onnx_import {
 //===----------------------------------------------------------------------===//
 
 /// Normalizes for a job: without a mode, and with running statistics that are
-/// updated as in PyTorch.
+/// updated as in PyTorch, or that stay as they are, if the file says so.
 static void normalizeInJob(Node &node, Value input, ArrayRef<Value> operands,
                            double epsilon, double momentum) {
   for (unsigned output = 1; output < node.getNumOutputs(); ++output)
@@ -20,6 +22,14 @@ static void normalizeInJob(Node &node, Value input, ArrayRef<Value> operands,
                        "' is read, which a job does not support");
       return;
     }
+  ModelBuilder &model = node.getModel();
+  bool isFrozen = model.isFrozenStatistic(node.getInputName(3));
+  if (isFrozen != model.isFrozenStatistic(node.getInputName(4))) {
+    node.invalid("metadata entry '" + kOnnxFrozenStatisticsKey +
+                 "' lists one of its running mean and variance, expected both "
+                 "or neither");
+    return;
+  }
   SmallVector<Value> results = node.createMany<BatchNormOp>(
       5, input, operands[0], operands[1], operands[2], operands[3],
       llvm::APFloat(epsilon), llvm::APFloat(momentum), /*unbiased=*/true,
@@ -27,11 +37,14 @@ static void normalizeInJob(Node &node, Value input, ArrayRef<Value> operands,
   if (results.empty())
     return;
   node.setOutput(0, results[0]);
+  if (isFrozen) {
+    results[0].getDefiningOp()->setAttr(kFrozenAttrName,
+                                        node.getBuilder().getUnitAttr());
+    return;
+  }
   for (unsigned index : {3u, 4u})
-    if (VariableOp variable =
-            node.getModel().getStatistics(node.getInputName(index)))
-      node.getModel().writeVariable(variable, results[index - 2],
-                                    node.getLoc());
+    if (VariableOp variable = model.getStatistics(node.getInputName(index)))
+      model.writeVariable(variable, results[index - 2], node.getLoc());
 }
 
 /// Normalizes as the file says.

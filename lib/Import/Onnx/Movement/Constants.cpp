@@ -1,12 +1,22 @@
 //===- Constants.cpp - Constants, types and copies ------------------------===//
 
 #include "Building/Node.h"
+#include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
+#include "Hfta/Dialect/Hfta/IR/OnnxNames.h"
 
 #include "llvm/Support/Format.h"
 
 namespace mlir::hfta::onnx_import {
 
 static void importIdentity(Node &node) { node.setOutput(0, node.getInput(0)); }
+
+/// Integers and constants have no gradient that could be stopped.
+static void importStopGradient(Node &node) {
+  Value input = node.getInput(0);
+  bool hasGradient = input && isa<FloatType>(getElementType(input)) &&
+                     !getConstantValue(input);
+  node.setOutput(0, hasGradient ? node.create<StopGradientOp>(input) : input);
+}
 
 /// Makes a constant of the file's tensor.
 static Value makeConstant(Node &node, const ::onnx::TensorProto &proto) {
@@ -199,6 +209,13 @@ llvm::ArrayRef<OpHandler> getConstantHandlers() {
       {"EyeLike", 9, importEyeLike},
       {"Identity", 1, importIdentity},
       {"Range", 11, importRange, 0b111, 3},
+  };
+  return handlers;
+}
+
+llvm::ArrayRef<OpHandler> getOwnHandlers() {
+  static const OpHandler handlers[] = {
+      {kOnnxStopGradient, kOnnxDomainVersion, importStopGradient},
   };
   return handlers;
 }

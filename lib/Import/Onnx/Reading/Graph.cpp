@@ -2,6 +2,8 @@
 
 #include "Reading/Graph.h"
 
+#include "Hfta/Dialect/Hfta/IR/OnnxNames.h"
+
 #include "Reading/Branches.h"
 #include "Reading/Registry.h"
 
@@ -56,11 +58,17 @@ bool Graph::readOpset(const ModelProto &model, Reporter &reporter) {
 }
 
 void Graph::checkOperator(const NodeProto &node, Reporter &reporter) const {
+  if (node.domain() == kOnnxDomain && findOwnHandler(node.op_type()))
+    return;
   std::string used = std::to_string(getOpset(node));
   int64_t first = getFirstVersion(node.op_type());
   if (functionDomains.contains(node.domain()))
     reporter.unsupported(node, "the file has no function '" +
                                    describeFunction(node) + "'");
+  else if (node.domain() == kOnnxDomain)
+    reporter.unsupported(node, "operator of domain '" + kOnnxDomain +
+                                   "' is not supported: this version knows '" +
+                                   kOnnxStopGradient + "'");
   else if (!isDefaultDomain(node.domain()))
     reporter.unsupported(node, "operator domain '" + node.domain() +
                                    "' is not supported");
@@ -305,8 +313,8 @@ llvm::StringSet<> Graph::findStatistics() const {
   return statistics;
 }
 
-void Graph::classifyInitializers() {
-  llvm::StringSet<> settings = findSettings(), statistics = findStatistics();
+void Graph::classifyInitializers(const llvm::StringSet<> &settings,
+                                 const llvm::StringSet<> &statistics) {
   // The names of each initializer: its own and those from Identity nodes.
   llvm::MapVector<StringRef, std::vector<StringRef>> names;
   llvm::StringMap<StringRef> origin;
@@ -355,6 +363,37 @@ void Graph::classifyInitializers() {
   }
 }
 
+/// Makes the float tensors of `Constant` nodes known as constants that may be
+/// trained. What is wrong with a tensor is reported where the node is imported.
+void Graph::classifyConstants(const llvm::StringSet<> &settings,
+                              const llvm::StringSet<> &statistics,
+                              MLIRContext *context) {
+  for (const NodeProto *node : nodes) {
+    if (node->op_type() != "Constant" || !isDefaultDomain(node->domain()) ||
+        node->output_size() != 1 || settings.contains(node->output(0)))
+      continue;
+    const ::onnx::TensorProto *proto = nullptr;
+    for (const auto &attribute : node->attribute())
+      if (attribute.name() == "value" && attribute.has_t())
+        proto = &attribute.t();
+    TensorError error;
+    if (!proto || proto->data_location() == ::onnx::TensorProto::EXTERNAL)
+      continue;
+    FailureOr<FileTensor> tensor = readTensor(*proto, "", context, error);
+    if (failed(tensor) || !isa<FloatType>(tensor->type.getElementType()) ||
+        tensor->type.getRank() == 0)
+      continue;
+    const std::string &name = node->output(0);
+    StringRef key = initializers.try_emplace(name, *tensor).first->getKey();
+    InitializerUse &use = initializerUses[name];
+    use.kind = statistics.contains(name) ? InitializerUse::Kind::statistics
+                                         : InitializerUse::Kind::number;
+    use.variable = name;
+    use.initializer = key;
+    use.isNode = true;
+  }
+}
+
 bool Graph::build(ModelProto &model, StringRef folder, MLIRContext *context,
                   Reporter &reporter) {
   if (!readOpset(model, reporter))
@@ -380,8 +419,10 @@ bool Graph::build(ModelProto &model, StringRef folder, MLIRContext *context,
     return false;
   llvm::erase_if(nodes,
                  [&](const NodeProto *node) { return !live.contains(*node); });
-  classifyInitializers();
-  readParameters(model, reporter);
+  llvm::StringSet<> settings = findSettings(), statistics = findStatistics();
+  classifyInitializers(settings, statistics);
+  classifyConstants(settings, statistics, context);
+  readLists(model, reporter);
   return !reporter.hasErrors();
 }
 

@@ -33,6 +33,9 @@ struct InitializerUse {
   /// a constant.
   std::string variable;
   StringRef initializer;
+  /// Whether the tensor stands in a `Constant` node: it is a variable if file
+  /// or job says that it is trained, or if it is a statistic.
+  bool isNode = false;
 };
 
 /// Views into the ModelProto that it was built from.
@@ -50,6 +53,9 @@ struct Graph {
   /// The names of the initializers that are trained according to the file's
   /// metadata.
   std::optional<llvm::StringSet<>> parameters;
+  /// The names of the running means and variances that stay as they are in a
+  /// training.
+  llvm::StringSet<> frozenStatistics;
 
   /// Checks the model, inlines its functions and fills the graph. Returns false
   /// after errors, which are in `reporter`.
@@ -81,11 +87,15 @@ private:
   void sortNodes(Reporter &reporter);
   void reportCycle(int start, ArrayRef<std::vector<int>> sources,
                    ArrayRef<int> missing, Reporter &reporter) const;
-  void classifyInitializers();
+  void classifyInitializers(const llvm::StringSet<> &settings,
+                            const llvm::StringSet<> &statistics);
+  void classifyConstants(const llvm::StringSet<> &settings,
+                         const llvm::StringSet<> &statistics,
+                         MLIRContext *context);
   // ParameterList.cpp
-  void readParameters(const ::onnx::ModelProto &model, Reporter &reporter);
-  void readParameterList(StringRef text, Reporter &reporter);
+  void readLists(const ::onnx::ModelProto &model, Reporter &reporter);
   StringRef checkParameter(StringRef name) const;
+  StringRef checkStatistics(StringRef name) const;
 
   llvm::StringSet<> findSettings() const;
   void addSettings(const ::onnx::NodeProto &node,

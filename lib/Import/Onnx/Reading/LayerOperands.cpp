@@ -21,8 +21,62 @@ static bool isNumbered(StringRef name, StringRef prefix) {
          llvm::all_of(name, llvm::isDigit);
 }
 
+/// Returns whether a name is that of an operator of PyTorch which makes, moves
+/// or combines elements, perhaps with a number: its newer exporter calls the
+/// results that it computes after their node.
+static bool isNodeName(StringRef name) {
+  StringRef number = name.substr(name.rfind('_') + 1);
+  if (number.size() < name.size() && !number.empty() &&
+      llvm::all_of(number, llvm::isDigit))
+    name = name.drop_back(number.size() + 1);
+  static const llvm::StringSet<> nodes = [] {
+    SmallVector<StringRef> words;
+    StringRef("_to_copy add arange cat clone convert_element_type cos cumsum "
+              "div exp expand eye flatten full full_like linspace log "
+              "masked_fill mul neg ones ones_like outer permute pow reciprocal "
+              "repeat repeat_interleave reshape rsqrt scalar_tensor sin slice "
+              "sqrt squeeze stack sub tile transpose tril triu unsqueeze view "
+              "where zeros zeros_like")
+        .split(words, ' ');
+    llvm::StringSet<> set;
+    set.insert_range(words);
+    return set;
+  }();
+  return nodes.contains(name);
+}
+
+/// Returns whether a name is one by which TensorFlow calls a constant: a Python
+/// number in the place of an operand, or what its optimizer has computed. Its
+/// variables are read by nodes called ReadVariableOp.
+static bool isTensorFlowConstant(StringRef name) {
+  if (name.starts_with("ConstantFolding/"))
+    return true;
+  name.consume_back(":0");
+  StringRef last = name.substr(name.rfind('/') + 1);
+  if (last.size() == name.size())
+    return false;
+  return last == "x" || last == "y" || last == "Const" ||
+         isNumbered(last, "Const_") || last == "Sqrt" || last == "Rsqrt" ||
+         last.ends_with("_recip");
+}
+
+bool isUntellingName(StringRef name) {
+  static constexpr StringLiteral kTelling[] = {
+      "weight", "bias",   "scale",    "shift", "gamma", "beta",
+      "alpha",  "kernel", "embed",    "token", "param", "table",
+      "gain",   "query",  "position", "slope", ".",     "temperature"};
+  std::string lower = name.lower();
+  bool isTelling = llvm::any_of(kTelling, [&](StringRef word) {
+    return StringRef(lower).contains(word);
+  });
+  // Short names such as `w`, `W1` and `b_0` are those of weights.
+  StringRef letters = StringRef(lower).rtrim("_0123456789");
+  return !isTelling && letters.size() > 2;
+}
+
 bool isExporterName(StringRef name) {
-  if (name.starts_with("onnx::") || name.starts_with("/"))
+  if (name.starts_with("onnx::") || name.starts_with("/") || isNodeName(name) ||
+      isTensorFlowConstant(name))
     return true;
   // Constants that PyTorch lifts may have their module's name as a prefix.
   StringRef last = name.substr(name.rfind('.') + 1);
@@ -80,10 +134,10 @@ namespace {
 /// Visits the nodes in their order and remembers the meaning of each value.
 class LayerFinder {
 public:
-  explicit LayerFinder(const Graph &graph) : graph(graph) {}
+  LayerFinder(const Graph &graph, bool nodes) : graph(graph), nodes(nodes) {}
 
   void visit(const NodeProto &node);
-  llvm::StringSet<> takeOperands() { return std::move(operands); }
+  OperandKinds takeKinds() { return std::move(kinds); }
 
 private:
   StringRef getInitializer(StringRef value) const;
@@ -92,7 +146,8 @@ private:
   void visitBinary(const NodeProto &node);
 
   const Graph &graph;
-  llvm::StringSet<> operands;
+  bool nodes; ///< whether tensors of Constant nodes count, too
+  OperandKinds kinds;
   /// The initializer that a value rearranges, by the value's name.
   llvm::StringMap<StringRef> rearranged;
   /// Values that are a weighted sum, an instance normalization, and an instance
@@ -108,8 +163,9 @@ StringRef LayerFinder::getInitializer(StringRef value) const {
   if (known != rearranged.end())
     return known->second;
   auto use = graph.initializerUses.find(value);
-  return use == graph.initializerUses.end() ? StringRef()
-                                            : use->second.initializer;
+  return use == graph.initializerUses.end() || (use->second.isNode && !nodes)
+             ? StringRef()
+             : use->second.initializer;
 }
 
 /// Returns false for integers, which belong to no layer. Errors in the tensor
@@ -130,9 +186,11 @@ void LayerFinder::visitLayer(const NodeProto &node,
         initializer.empty())
       continue;
     isWeighted = true;
-    if (layer.kind != LayerOperator::Kind::normalization ||
-        !isSplat(initializer, index == 1 ? 1 : 0))
-      operands.insert(initializer);
+    // The scale of a batch normalization is its own, whatever it starts with.
+    bool isOwn = layer.kind != LayerOperator::Kind::normalization ||
+                 (nodes && node.op_type() == "BatchNormalization");
+    if (isOwn || !isSplat(initializer, index == 1 ? 1 : 0))
+      kinds.ofLayers.insert(initializer);
   }
   if (node.output_size() == 0)
     return;
@@ -153,11 +211,14 @@ void LayerFinder::visitBinary(const NodeProto &node) {
     StringRef other = node.input(1 - index);
     if (initializer.empty())
       continue;
+    kinds.ofArithmetic.insert(initializer);
+    if (!isAdd && node.op_type() != "Mul")
+      continue;
     auto tensor = graph.initializers.find(initializer);
     if (isAdd ? products.contains(other) || scaled.contains(other)
               : normalized.contains(other) &&
                     tensor->second.type.getNumElements() > 1) {
-      operands.insert(initializer);
+      kinds.ofLayers.insert(initializer);
       if (!isAdd)
         scaled.insert(node.output(0));
     }
@@ -169,7 +230,8 @@ void LayerFinder::visit(const NodeProto &node) {
     return;
   if (const LayerOperator *layer = findLayerOperator(node))
     visitLayer(node, *layer);
-  if (node.op_type() == "Add" || node.op_type() == "Mul")
+  if (llvm::is_contained({"Add", "Div", "Mul", "Sub"},
+                         StringRef(node.op_type())))
     visitBinary(node);
   if (!isRearrangement(node) || node.input_size() == 0 ||
       node.output_size() != 1)
@@ -181,8 +243,8 @@ void LayerFinder::visit(const NodeProto &node) {
     normalized.insert(node.output(0));
 }
 
-llvm::StringSet<> findLayerOperands(const Graph &graph) {
-  LayerFinder finder(graph);
+OperandKinds findOperandKinds(const Graph &graph, bool nodes) {
+  LayerFinder finder(graph, nodes);
   for (const NodeProto *node : graph.nodes) {
     forEachGraph(*node, [&](const ::onnx::GraphProto &inner) {
       for (const NodeProto &node : inner.node())
@@ -190,7 +252,7 @@ llvm::StringSet<> findLayerOperands(const Graph &graph) {
     });
     finder.visit(*node);
   }
-  return finder.takeOperands();
+  return finder.takeKinds();
 }
 
 } // namespace mlir::hfta::onnx_import

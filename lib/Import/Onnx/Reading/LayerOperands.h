@@ -12,16 +12,28 @@ struct Graph;
 
 /// Returns whether a tensor's name is one that exporters make up, such as
 /// `val_12`, `onnx::MatMul_34`, `_tensor_constant0`, `lifted_tensor_0`,
-/// `const_fold_opt__5`, just a number, or `/layer/Constant_output_0`.
-/// Parameters keep the names from their module unless the exporter computes
-/// with them.
+/// `const_fold_opt__5`, `arange`, `view_1`, `model/sub/y:0`, just a number, or
+/// `/layer/Constant_output_0`. Parameters keep the names from their module
+/// unless the exporter computes with them.
 bool isExporterName(StringRef name);
 
-/// Returns the initializers that the graph uses as a layer's weight, bias,
-/// table, scale or shift, directly or rearranged. A normalization without
-/// parameters may be written as one with a scale of ones and a shift of zeros;
-/// these are not included.
-llvm::StringSet<> findLayerOperands(const Graph &graph);
+/// Returns whether a tensor's name says nothing of a parameter: no word such as
+/// "weight", no path of modules ("block.0"), and not just a letter.
+bool isUntellingName(StringRef name);
+
+/// The tensors of a file by what the graph uses them for, directly or
+/// rearranged.
+struct OperandKinds {
+  /// A layer's weight, bias, table, scale or shift. A normalization without
+  /// parameters may be written as one with a scale of ones and a shift of
+  /// zeros; these are not included.
+  llvm::StringSet<> ofLayers;
+  /// What is added, subtracted, multiplied by or divided by.
+  llvm::StringSet<> ofArithmetic;
+};
+
+/// Classifies initializers; with `nodes`, tensors of `Constant` nodes too.
+OperandKinds findOperandKinds(const Graph &graph, bool nodes);
 
 } // namespace mlir::hfta::onnx_import
 

@@ -1,8 +1,10 @@
-//===- ParameterList.cpp - The trained initializers of a file -------------===//
+//===- ParameterList.cpp - Lists of tensors in a file's metadata ----------===//
 //
-// An entry of the file's metadata may list the initializers that are trained.
+// Entries of the file's metadata may list the tensors that are trained, and the
+// running statistics that a training leaves as they are.
 //===----------------------------------------------------------------------===//
 
+#include "Hfta/Dialect/Hfta/IR/OnnxNames.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "Reading/Graph.h"
 
@@ -10,9 +12,31 @@
 
 namespace mlir::hfta::onnx_import {
 
-static std::string quoteEntry(const Twine &message) {
-  return ("metadata entry '" + kOnnxParametersKey + "' " + message).str();
-}
+namespace {
+/// Reads one entry of the metadata and reports what is wrong with it.
+class ListReader {
+public:
+  ListReader(StringRef key, Reporter &reporter)
+      : key(key), reporter(reporter) {}
+
+  /// Returns the names that the entry of the key lists; nothing if there is no
+  /// such entry, or it is no list. `check` returns why a name may not be
+  /// listed; empty if it may.
+  std::optional<llvm::StringSet<>>
+  read(const ::onnx::ModelProto &model,
+       llvm::function_ref<StringRef(StringRef)> check);
+
+private:
+  void invalid(const Twine &message) {
+    reporter.invalid(reporter.getFileLocation(),
+                     "metadata entry '" + key + "' " + message);
+  }
+  std::optional<std::vector<std::string>> split(StringRef text);
+
+  StringRef key;
+  Reporter &reporter;
+};
+} // namespace
 
 /// Returns why the listed name can't be trained; empty if it is an initializer
 /// that can be.
@@ -25,6 +49,15 @@ StringRef Graph::checkParameter(StringRef name) const {
     return "which holds no floats";
   if (use->second.kind == InitializerUse::Kind::statistics)
     return "a batch normalization's running mean or variance";
+  return "";
+}
+
+/// Returns why the listed name is no statistic; empty if it is one.
+StringRef Graph::checkStatistics(StringRef name) const {
+  auto use = initializerUses.find(name);
+  if (use == initializerUses.end() ||
+      use->second.kind != InitializerUse::Kind::statistics)
+    return "which is no batch normalization's running mean or variance";
   return "";
 }
 
@@ -70,52 +103,60 @@ static std::vector<std::string> readLines(StringRef text) {
   return lines;
 }
 
-/// Reads names, one per line, or as a JSON array, in which most tools write a
-/// list.
-void Graph::readParameterList(StringRef text, Reporter &reporter) {
-  Location file = reporter.getFileLocation();
-  std::vector<std::string> names;
-  bool isArray = text.starts_with("[");
-  if (isArray) {
-    std::optional<std::vector<std::string>> list = readJsonList(text);
-    if (!list) {
-      reporter.invalid(file,
-                       quoteEntry("begins like a JSON array of names, but "
-                                  "isn't one"));
-      return;
-    }
-    names = std::move(*list);
-  } else {
-    names = readLines(text);
+/// Returns the names of a list: one per line, or a JSON array, in which most
+/// tools write a list.
+std::optional<std::vector<std::string>> ListReader::split(StringRef text) {
+  if (text.starts_with("[")) {
+    std::optional<std::vector<std::string>> names = readJsonList(text);
+    if (!names)
+      invalid("begins like a JSON array of names, but isn't one");
+    return names;
   }
-  parameters.emplace();
-  for (auto [index, name] : llvm::enumerate(names)) {
-    StringRef wrong = checkParameter(name);
-    if (name.empty() || !isPrintable(name))
-      reporter.invalid(file,
-                       quoteEntry("holds no name " +
-                                  Twine(isArray ? "as element " : "in line ") +
-                                  Twine(index + 1)));
-    else if (!wrong.empty())
-      reporter.invalid(file, quoteEntry("lists '" + name + "', " + wrong));
-    parameters->insert(name);
-  }
+  return readLines(text);
 }
 
-/// Reads the entry, if the file has one.
-void Graph::readParameters(const ::onnx::ModelProto &model,
-                           Reporter &reporter) {
-  bool isFirst = true;
+std::optional<llvm::StringSet<>>
+ListReader::read(const ::onnx::ModelProto &model,
+                 llvm::function_ref<StringRef(StringRef)> check) {
+  const std::string *text = nullptr;
   for (const auto &entry : model.metadata_props()) {
-    if (entry.key() != kOnnxParametersKey)
+    if (entry.key() != key)
       continue;
-    if (isFirst)
-      readParameterList(entry.value(), reporter);
+    if (text)
+      invalid("stands there twice");
     else
-      reporter.invalid(reporter.getFileLocation(),
-                       quoteEntry("stands there twice"));
-    isFirst = false;
+      text = &entry.value();
   }
+  if (!text)
+    return std::nullopt;
+  std::optional<std::vector<std::string>> names = split(*text);
+  if (!names)
+    return std::nullopt;
+  StringRef place =
+      StringRef(*text).starts_with("[") ? "as element " : "in line ";
+  llvm::StringSet<> listed;
+  for (auto [index, name] : llvm::enumerate(*names)) {
+    StringRef wrong = check(name);
+    if (name.empty() || !isPrintable(name))
+      invalid("holds no name " + place + Twine(index + 1));
+    else if (!wrong.empty())
+      invalid("lists '" + name + "', " + wrong);
+    listed.insert(name);
+  }
+  return listed;
+}
+
+/// Reads the entries, if the file has them.
+void Graph::readLists(const ::onnx::ModelProto &model, Reporter &reporter) {
+  parameters =
+      ListReader(kOnnxParametersKey, reporter).read(model, [&](StringRef name) {
+        return checkParameter(name);
+      });
+  std::optional<llvm::StringSet<>> frozen =
+      ListReader(kOnnxFrozenStatisticsKey, reporter)
+          .read(model, [&](StringRef name) { return checkStatistics(name); });
+  if (frozen)
+    frozenStatistics = std::move(*frozen);
 }
 
 } // namespace mlir::hfta::onnx_import

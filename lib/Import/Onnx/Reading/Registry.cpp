@@ -40,6 +40,13 @@ const OpHandler *findHandler(llvm::StringRef name, int64_t opset) {
   return found;
 }
 
+const OpHandler *findOwnHandler(llvm::StringRef name) {
+  llvm::ArrayRef<OpHandler> handlers = getOwnHandlers();
+  const OpHandler *found = llvm::find_if(
+      handlers, [&](const OpHandler &handler) { return handler.name == name; });
+  return found == handlers.end() ? nullptr : found;
+}
+
 int64_t getFirstVersion(llvm::StringRef name) {
   for (const OpHandler &handler : getHandlers())
     if (handler.name == name)

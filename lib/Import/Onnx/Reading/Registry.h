@@ -46,12 +46,18 @@ llvm::ArrayRef<OpHandler> getBranchHandlers();
 llvm::ArrayRef<OpHandler> getResizeHandlers();
 llvm::ArrayRef<OpHandler> getCumSumHandlers();
 llvm::ArrayRef<OpHandler> getTopKHandlers();
+/// The operators of Hfta's own domain, which aren't in the other tables.
+llvm::ArrayRef<OpHandler> getOwnHandlers();
 
 /// Returns all handlers, by name, then version.
 llvm::ArrayRef<OpHandler> getHandlers();
 
 /// Returns the handler for `name` in operator set `opset`, or null.
 const OpHandler *findHandler(llvm::StringRef name, int64_t opset);
+
+/// Returns the handler for `name` in the domain of Hfta's own operators, or
+/// null.
+const OpHandler *findOwnHandler(llvm::StringRef name);
 
 /// Returns the operator set that first has a handler for `name`, 0 if none has.
 int64_t getFirstVersion(llvm::StringRef name);
