@@ -7,21 +7,36 @@ ONNX doesn't distinguish parameters from buffers, and PyTorch's exporters
 optimize for inference: they fold, merge and rename tensors that a training
 needs unchanged. `export` keeps the module as it is and records in the file, in
 the metadata entry `hfta.parameters`, which tensors are trained. `mark` writes
-that entry into a file that was exported in another way. See docs/exporting.md.
+that entry into a file that was exported in another way.
+
+ONNX has no words for `detach`, `no_grad`, the padding row of an embedding and a
+batch normalization that is kept in evaluation mode. `export` writes them with
+an operator and a metadata entry of Hfta's, and refuses what it can't write with
+`NotExportable`. With `check=True` it also trains the module and the file for
+two steps and compares them. See docs/exporting.md.
 
 Needs torch and onnx; PyTorch's newer exporter needs onnxscript, too.
 """
 
 import contextlib
+import functools
 import os
+import traceback
 import warnings
 
 import numpy
 import onnx
 import torch
-from onnx import numpy_helper
+from onnx import helper, numpy_helper
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
+
+from hfta_compare import NotExportable, compare_training
 
 PARAMETERS_KEY = "hfta.parameters"
+FROZEN_STATISTICS_KEY = "hfta.frozen_statistics"
+# The domain and the operator through which no gradient flows.
+DOMAIN, STOP_GRADIENT = "hfta", "StopGradient"
 
 # One of the operator sets that both exporters write; LayerNormalization needs
 # 17.
@@ -31,38 +46,61 @@ OPSET = 18
 MOST_BYTES_IN_FILE = 2**31 - 2**24
 
 
-def export(model, args, path, *, dynamo=True, **options):
+def export(model, args, path, *, dynamo=True, check=False, hftac="hftac", **options):
     """Exports a module for training and returns the names of the trained
     tensors.
 
     `args` and `options` are those of `torch.onnx.export`; `dynamo` chooses the
     newer exporter or the one of TorchScript. Parameters that require gradients
-    are trained. The module is exported in training mode, whatever mode it is
-    in, and is left as it was.
+    are trained. The module is exported in training mode, and is left as it was.
+    Parts that are in evaluation mode while the module itself is in training
+    mode stay so: their batch normalizations keep their statistics, their
+    dropouts drop nothing.
+
+    Raises NotExportable for what a file can't say. With `check`, the module and
+    the file are trained for two steps, the file by `hftac`, and a difference
+    raises NotExportable, too.
     """
     chosen = {"training", "do_constant_folding", "optimize", "export_params",
               "keep_initializers_as_inputs", "f"} & set(options)
     if chosen:
         raise TypeError(f"hfta_export chooses {', '.join(sorted(chosen))}")
     options = {"opset_version": OPSET, "verbose": False, **options}
+    args = args if isinstance(args, tuple) else (args,)
     with _training_mode(model) as state:
-        if dynamo:
-            _export_program(model, args, path, options)
-        else:
-            _export_script(model, args, path, options, state)
-    return mark(model, path)
+        _refuse_modules(model)
+        _refuse_changing_buffers(model, args, options.get("kwargs") or {}, state)
+        with _watched(model) as watch, watch.raise_refusals():
+            if dynamo:
+                _export_program(model, args, path, options)
+            else:
+                _export_script(model, args, path, options, state)
+    _finish(path)
+    names = mark(model, path)
+    if check:
+        compare_training(model, args, path, hftac=hftac,
+                         kwargs=options.get("kwargs"))
+    return names
 
 
 def mark(model, path):
     """Writes the names of the trained tensors into an exported file.
 
     This is for files that `export` didn't make. Tensors that the exporter
-    renamed are found by their values, transposed or reshaped; a warning names
-    parameters that the file lacks, and those that it holds several times.
-    Returns the names.
+    renamed are found by their values, transposed or reshaped. Of a parameter
+    that the file holds several times one tensor stays, from which the others
+    are computed, so that all uses train it. A warning names parameters that the
+    file lacks. Returns the names.
     """
     content = onnx.load(path, load_external_data=False)
-    names = find_trained(model, content, os.path.dirname(path))
+    parameters, found = _find_parameters(model, content, os.path.dirname(path))
+    for parameter in {id(parameter): parameter for parameter in
+                      parameters.values()}.values():
+        tensors = found[id(parameter)]
+        if len(tensors) > 1 and parameter.requires_grad:
+            found[id(parameter)] = [_tie(content.graph, parameter, tensors,
+                                         os.path.dirname(path))]
+    names = _list_trained(content, parameters, found)
     entries = [entry for entry in content.metadata_props
                if entry.key != PARAMETERS_KEY]
     del content.metadata_props[:]
@@ -74,7 +112,13 @@ def mark(model, path):
 
 def find_trained(model, content, folder=""):
     """Returns the initializers of an onnx.ModelProto that hold trained
-    parameters."""
+    parameters. Warns of those that it lacks, or holds several times."""
+    return _list_trained(content, *_find_parameters(model, content, folder))
+
+
+def _find_parameters(model, content, folder):
+    """Returns the module's parameters by name, and the names of the
+    initializers that hold each of them, by its id."""
     parameters = dict(model.named_parameters(remove_duplicate=False))
     others = dict(model.named_buffers(remove_duplicate=False))
     initializers = {tensor.name: tensor
@@ -92,11 +136,42 @@ def find_trained(model, content, folder=""):
         key = _find_by_values(parameters.values(), found, values)
         if key is not None:
             found[key].append(name)
+    return parameters, found
+
+
+def _list_trained(content, parameters, found):
     _warn(parameters, found)
     trained = {id(parameter) for parameter in parameters.values()
                if parameter.requires_grad}
     chosen = {name for key in trained for name in found[key]}
-    return [name for name in initializers if name in chosen]
+    return [tensor.name for tensor in content.graph.initializer
+            if tensor.name in chosen]
+
+
+def _tie(graph, parameter, names, folder):
+    """Lets one initializer hold a parameter and computes the others that hold
+    it, as they are stored or transposed. Returns its name."""
+    tensors = {tensor.name: tensor for tensor in graph.initializer}
+    shape = tuple(parameter.shape)
+    names = sorted(names, key=lambda name: tuple(tensors[name].dims) != shape)
+    values = numpy_helper.to_array(tensors[names[0]], folder)
+    nodes = []
+    for name in names[1:]:
+        other = numpy_helper.to_array(tensors[name], folder)
+        if numpy.array_equal(other, values):
+            nodes.append(helper.make_node("Identity", [names[0]], [name]))
+        elif values.ndim == 2 and numpy.array_equal(other, values.T):
+            nodes.append(helper.make_node("Transpose", [names[0]], [name],
+                                          perm=[1, 0]))
+        else:
+            shape_name = f"{name}_shape"
+            graph.initializer.append(numpy_helper.from_array(
+                numpy.array(other.shape, "int64"), shape_name))
+            nodes.append(helper.make_node("Reshape", [names[0], shape_name], [name]))
+        graph.initializer.remove(tensors[name])
+    for index, node in enumerate(nodes):
+        graph.node.insert(index, node)
+    return names[0]
 
 
 _FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE,
@@ -154,21 +229,200 @@ def _warn(parameters, found):
 @contextlib.contextmanager
 def _training_mode(model):
     """Sets training mode for the duration of an export, which may run the
-    module; any state that this changes is restored. Yields the module's
+    module; any state that this changes is restored. A module that is in
+    training mode already keeps the modes of its parts. Yields the module's
     tensors as they were."""
     modes = {module: module.training for module in model.modules()}
     state = {name: tensor.detach().clone()
              for name, tensor in model.named_buffers(remove_duplicate=False)}
-    model.train()
+    if not model.training:
+        model.train()
     try:
         with torch.random.fork_rng():
             yield state
     finally:
         for module, mode in modes.items():
             module.training = mode
+        _restore_buffers(model, state)
+
+
+def _restore_buffers(model, state):
+    with torch.no_grad():
+        for name, tensor in model.named_buffers(remove_duplicate=False):
+            tensor.copy_(state[name])
+
+
+# What can't be exported
+# ----------------------
+
+_BATCH_NORMS = torch.nn.modules.batchnorm._BatchNorm
+_INSTANCE_NORMS = torch.nn.modules.instancenorm._InstanceNorm
+_AVERAGE_POOLS = (torch.nn.AvgPool2d, torch.nn.AvgPool3d)
+
+
+def _refuse_modules(model):
+    """Refuses modules with a setting that no file can hold."""
+    for name, module in model.named_modules():
+        reason = _find_reason(module)
+        if reason:
+            raise NotExportable(
+                f"{type(module).__name__} '{name or 'the module itself'}' {reason}")
+
+
+def _find_reason(module):
+    """Returns why a module can't be exported, or None."""
+    tracks = getattr(module, "track_running_stats", False)
+    if isinstance(module, _INSTANCE_NORMS):
+        if tracks:
+            return ("has running statistics, which ONNX's InstanceNormalization "
+                    "lacks: set track_running_stats=False")
+    elif isinstance(module, _BATCH_NORMS):
+        if tracks and module.training and module.momentum is None:
+            return ("has momentum=None: running statistics as means of all "
+                    "batches aren't supported")
+    elif isinstance(module, _AVERAGE_POOLS):
+        if module.divisor_override is not None:
+            return "has a divisor_override, which the exporters ignore"
+    elif isinstance(module, torch.nn.Embedding):
+        if module.max_norm is not None:
+            return "has a max_norm: its rows change when they are read"
+        if module.scale_grad_by_freq:
+            return "has scale_grad_by_freq, which isn't supported"
+    elif isinstance(module, torch.nn.EmbeddingBag):
+        if module.padding_idx is not None:
+            return "has a padding_idx, which the exporters ignore"
+    if module._backward_hooks or module._backward_pre_hooks:
+        return "has a backward hook: gradients can't be changed"
+    if any(parameter._backward_hooks
+           for parameter in module.parameters(recurse=False)):
+        return "has a parameter with a gradient's hook"
+    return None
+
+
+def _refuse_changing_buffers(model, args, kwargs, state):
+    """Refuses modules whose forward changes buffers, except the statistics of
+    batch normalizations, which Hfta keeps up itself."""
+    known = {f"{name}.{buffer}".lstrip(".")
+             for name, module in model.named_modules()
+             if isinstance(module, _BATCH_NORMS)
+             for buffer in ("running_mean", "running_var", "num_batches_tracked")}
+    try:
         with torch.no_grad():
-            for name, tensor in model.named_buffers(remove_duplicate=False):
-                tensor.copy_(state[name])
+            model(*args, **kwargs)
+    except Exception:
+        return  # The exporter says what is wrong with the inputs.
+    for name, tensor in model.named_buffers(remove_duplicate=False):
+        if name not in known and not torch.equal(tensor, state[name]):
+            raise NotExportable(
+                f"the buffer '{name}' changes in each step, which a file can't say")
+    _restore_buffers(model, state)
+
+
+class _Watch(TorchFunctionMode):
+    """Sees each of PyTorch's functions that the module calls while it is
+    exported. Results that are computed without gradients become constants for
+    derivatives."""
+
+    def __init__(self):
+        super().__init__()
+        self.refusals = []
+
+    def refuse(self, reason):
+        frames = [frame for frame in traceback.extract_stack()
+                  if os.path.dirname(torch.__file__) not in frame.filename and
+                  frame.filename != __file__]
+        place = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""
+        self.refusals.append(place + reason)
+        raise NotExportable(self.refusals[-1])
+
+    @contextlib.contextmanager
+    def raise_refusals(self):
+        """Raises the first refusal in place of what an exporter makes of it."""
+        try:
+            yield
+        except Exception:
+            if self.refusals:
+                raise NotExportable(self.refusals[0]) from None
+            raise
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        name = getattr(func, "__name__", "")
+        self.check(func, name, args, kwargs)
+        if func == torch.Tensor.data.__get__:
+            return args[0].detach()
+        result = func(*args, **kwargs)
+        if torch.is_grad_enabled() or name == "_set_grad_enabled":
+            return result
+        return _detach_all(result)
+
+    def check(self, func, name, args, kwargs):
+        pools = (functional.avg_pool2d, functional.avg_pool3d)
+        if func in pools and (kwargs.get("divisor_override") or
+                              len(args) > 6 and args[6]):
+            self.refuse(f"{name} with a divisor_override, which the exporters ignore")
+        if func is functional.instance_norm and (
+                len(args) > 1 and args[1] is not None or
+                kwargs.get("running_mean") is not None):
+            self.refuse("instance_norm with running statistics isn't supported")
+        if name in ("register_hook", "register_post_accumulate_grad_hook"):
+            self.refuse("a hook of a gradient can't be exported")
+        if func in (torch.autograd.grad, torch.Tensor.backward):
+            self.refuse("gradients within a module can't be exported")
+        if name == "detach_":
+            self.refuse("detach_ can't be exported: use detach")
+        if func == torch.Tensor.data.__set__:
+            self.refuse("a tensor's data are replaced, which a file can't say")
+        if not torch.is_grad_enabled() and name.endswith("_") and not (
+                name.endswith("__")) and args and isinstance(
+                    args[0], torch.Tensor) and args[0].requires_grad:
+            self.refuse(f"{name} changes a value where gradients are disabled")
+
+
+def _detach_all(result):
+    """Detaches the float tensors of a function's result."""
+    if isinstance(result, torch.Tensor):
+        return result.detach() if result.is_floating_point() else result
+    if type(result) in (tuple, list):
+        return type(result)(map(_detach_all, result))
+    return result
+
+
+@contextlib.contextmanager
+def _watched(model):
+    """Lets a _Watch see what the module's forward does."""
+    watch = _Watch()
+    forward, own = model.forward, "forward" in vars(model)
+    apply = torch.autograd.Function.__dict__["apply"]
+    apply_function = torch.autograd.Function.apply.__func__
+
+    @functools.wraps(forward)
+    def watched(*args, **kwargs):
+        with torch.enable_grad(), watch:
+            return forward(*args, **kwargs)
+
+    def refuse(cls, *args, **kwargs):
+        # PyTorch makes such functions of its own operators.
+        if cls.__module__.startswith("torch._") or cls.__name__.startswith(
+                "GeneratedBackwardFor_"):
+            return apply_function(cls, *args, **kwargs)
+        watch.refuse(f"the autograd.Function {cls.__name__} has a derivative of its "
+                     "own, which a file can't say")
+
+    model.forward = watched
+    torch.autograd.Function.apply = classmethod(refuse)
+    try:
+        yield watch
+    finally:
+        torch.autograd.Function.apply = apply
+        if own:
+            model.forward = forward
+        else:
+            del model.forward
+
+
+# The exporters
+# -------------
 
 
 def _export_program(model, args, path, options):
@@ -177,6 +431,8 @@ def _export_program(model, args, path, options):
     and buffers are made inputs, which it leaves unchanged."""
     options.setdefault("external_data", _count_bytes(model) > MOST_BYTES_IN_FILE)
     external_data = options.pop("external_data")
+    options["custom_translation_table"] = {
+        **_make_translations(), **(options.get("custom_translation_table") or {})}
     program = torch.onnx.export(model, args, dynamo=True, optimize=False,
                                 **options)
     graph = program.model.graph
@@ -197,19 +453,150 @@ def _export_program(model, args, path, options):
     program.save(path, external_data=external_data)
 
 
+def _make_translations():
+    """Returns what the newer exporter makes of some of PyTorch's operators."""
+    from onnxscript import opset18, values
+    if not onnx.defs.has(STOP_GRADIENT, DOMAIN):
+        onnx.defs.register_schema(onnx.defs.OpSchema(
+            STOP_GRADIENT, DOMAIN, 1, "The input, through which no gradient flows.",
+            inputs=[onnx.defs.OpSchema.FormalParameter("input", "T")],
+            outputs=[onnx.defs.OpSchema.FormalParameter("output", "T")],
+            type_constraints=[("T", [f"tensor({kind})" for kind in (
+                "float", "double", "float16", "bfloat16", "int64", "int32", "bool")],
+                "")]))
+    own = values.Opset(DOMAIN, 1)
+
+    def detach(x):
+        return own.StopGradient(x)
+
+    def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False,
+                  sparse=False):
+        rows = opset18.Gather(weight, indices, axis=0)
+        if padding_idx < 0:
+            return rows
+        is_padding = opset18.Equal(indices, opset18.CastLike(
+            opset18.Constant(value_int=padding_idx), indices))
+        is_padding = opset18.Unsqueeze(is_padding, opset18.Constant(value_ints=[-1]))
+        return opset18.Where(is_padding, own.StopGradient(rows), rows)
+
+    return {torch.ops.aten.detach.default: detach,
+            torch.ops.aten.embedding.default: embedding}
+
+
+def _stop_symbolic(graph, value):
+    return graph.op(f"{DOMAIN}::{STOP_GRADIENT}", value).setType(value.type())
+
+
+def _embedding_symbolic(graph, weight, indices, padding_idx, scale_grad_by_freq,
+                        sparse):
+    rows = graph.op("Gather", weight, indices)
+    padding = padding_idx.node().t("value").item()
+    if padding < 0:
+        return rows
+    row = graph.op("CastLike", graph.op("Constant", value_t=torch.tensor(padding)),
+                   indices)
+    axes = graph.op("Constant", value_t=torch.tensor([-1]))
+    is_padding = graph.op("Unsqueeze", graph.op("Equal", indices, row), axes)
+    stopped = graph.op(f"{DOMAIN}::{STOP_GRADIENT}", rows)
+    return graph.op("Where", is_padding, stopped, rows)
+
+
+@contextlib.contextmanager
+def _symbolics(opset):
+    """Tells TorchScript's exporter how to write some of PyTorch's operators."""
+    symbolics = {"aten::detach": _stop_symbolic, "aten::embedding": _embedding_symbolic}
+    for name, symbolic in symbolics.items():
+        torch.onnx.register_custom_op_symbolic(name, symbolic, opset)
+    try:
+        yield
+    finally:
+        for name in symbolics:
+            torch.onnx.unregister_custom_op_symbolic(name, opset)
+
+
 def _export_script(model, args, path, options, state):
     """Runs the exporter of TorchScript. It runs the module before it reads its
     running means and variances, so the file gets them as they were before."""
-    torch.onnx.export(model, args, path, dynamo=False, export_params=True,
-                      training=torch.onnx.TrainingMode.TRAINING,
-                      do_constant_folding=False,
-                      keep_initializers_as_inputs=False, **options)
+    # The module is in training mode, except for parts that stay out of it.
+    with _symbolics(options["opset_version"]):
+        torch.onnx.export(model, args, path, dynamo=False, export_params=True,
+                          training=torch.onnx.TrainingMode.PRESERVE,
+                          do_constant_folding=False,
+                          keep_initializers_as_inputs=False, **options)
     content = onnx.load(path, load_external_data=False)
     for tensor in content.graph.initializer:
         if tensor.name in state:
             tensor.CopyFrom(numpy_helper.from_array(
                 state[tensor.name].cpu().numpy(), tensor.name))
     _save(content, path)
+
+
+# What ONNX has no words for
+# --------------------------
+
+
+def _finish(path):
+    """Writes into an exported file which statistics stay as they are, and what
+    Hfta's operator computes, for other runtimes. Refuses a damaged file."""
+    content = onnx.load(path, load_external_data=False)
+    _refuse_undefined(content.graph)
+    frozen = _find_frozen_statistics(content.graph)
+    if frozen:
+        content.metadata_props.add(key=FROZEN_STATISTICS_KEY, value="\n".join(frozen))
+    opsets = [entry for entry in content.opset_import if entry.domain != DOMAIN]
+    del content.opset_import[:]
+    content.opset_import.extend(opsets)
+    if any(node.domain == DOMAIN for node in content.graph.node):
+        content.ir_version = max(content.ir_version, 8)
+        content.opset_import.append(helper.make_opsetid(DOMAIN, 1))
+        standard = [entry for entry in opsets if entry.domain in ("", "ai.onnx")]
+        del content.functions[:]
+        content.functions.append(helper.make_function(
+            DOMAIN, STOP_GRADIENT, ["input"], ["output"],
+            [helper.make_node("Identity", ["input"], ["output"])], standard))
+    _save(content, path)
+
+
+def _refuse_undefined(graph):
+    """The newer exporter's optimizer may take away what a node still reads."""
+    defined = {tensor.name for tensor in graph.initializer}
+    defined.update(value.name for value in graph.input)
+    for node in graph.node:
+        defined.update(node.output)
+    for node in graph.node:
+        for name in node.input:
+            if name and name not in defined:
+                raise NotExportable(
+                    f"the exporter's optimizer has left node '{node.name}' without "
+                    f"its operand '{name}': use dynamo=False")
+
+
+def _find_frozen_statistics(graph):
+    """Returns the running means and variances of the batch normalizations that
+    are in evaluation mode though the module is in training mode."""
+    frozen, updated = set(), set()
+    # The newer exporter computes the statistics of a normalization that keeps
+    # none, from the batch.
+    means = {output for node in graph.node if node.op_type == "ReduceMean"
+             for output in node.output}
+    for node in graph.node:
+        if node.op_type != "BatchNormalization" or node.domain not in ("", "ai.onnx"):
+            continue
+        training = any(attribute.name == "training_mode" and attribute.i
+                       for attribute in node.attribute)
+        if not means.issuperset(node.input[3:5]):
+            (updated if training else frozen).update(node.input[3:5])
+    both = sorted(frozen & updated)
+    if both:
+        raise NotExportable(
+            f"'{both[0]}' is updated by one batch normalization and kept by another")
+    order = [tensor.name for tensor in graph.initializer]
+    lost = sorted(frozen - set(order))
+    if lost:
+        raise NotExportable(
+            f"a batch normalization in evaluation mode reads '{lost[0]}', which is "
+            "computed: no buffer of the module")
+    return [name for name in order if name in frozen]
 
 
 def _count_bytes(model):
