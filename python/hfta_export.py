@@ -252,8 +252,8 @@ def _restore_buffers(model, state):
             tensor.copy_(state[name])
 
 
-# What can't be exported
-# ----------------------
+# Modules that can't be exported
+# ------------------------------
 
 _BATCH_NORMS = torch.nn.modules.batchnorm._BatchNorm
 _INSTANCE_NORMS = torch.nn.modules.instancenorm._InstanceNorm
@@ -531,8 +531,8 @@ def _export_script(model, args, path, options, state):
     _save(content, path)
 
 
-# What ONNX has no words for
-# --------------------------
+# Properties that ONNX has no words for
+# -------------------------------------
 
 
 def _finish(path):

@@ -33,9 +33,9 @@ struct KernelObject {
 /// The kernels of a module, in their order.
 class KernelObjects {
 public:
-  /// Begins with the kernels of a module at phase linalg, and replaces those that
-  /// are in the cache by declarations of lowered kernels. Their symbols begin
-  /// with `prefix`. `verifiesSums`: whether lowering verifies sums.
+  /// Begins with the kernels of a module at phase linalg, and replaces those
+  /// that are in the cache by declarations of lowered kernels. Their symbols
+  /// begin with `prefix`. `verifiesSums`: whether lowering verifies sums.
   void replaceKnown(ModuleOp module, llvm::StringRef prefix, bool verifiesSums);
   /// Keeps the objects of the kernels that were lowered, given the module after
   /// lowering.

@@ -61,7 +61,8 @@ struct SampleState {
   SamplePlace place; ///< for `placed`
   /// For `mixed`, and where samples aren't in their order: what did this.
   std::optional<MixingCause> cause;
-  /// What made it depend on a sample's position, or on their number. An index
+  /// The operation that made it depend on a sample's position, or on the
+  /// number of samples. An index
   /// may do that: its position is where the sample's own elements are.
   std::optional<MixingCause> positional;
 
@@ -88,7 +89,7 @@ public:
   /// Returns the state of a value that holds the samples along axis 0; of none,
   /// if that axis has another size.
   SampleState getWhole(Value value) const;
-  /// What a result's mixing is, if it is known to be mixed.
+  /// Returns how a result is mixed, if it is known to be.
   std::optional<Mixing> findMixing(const SampleState &result) const;
 
 private:
@@ -127,7 +128,7 @@ private:
                     const SamplePlace &place) const;
 
   int64_t samples;
-  int64_t order = 0; ///< of the current operation
+  int64_t order = 0; ///< the current operation's position
   DenseMap<Value, SampleState> states;
 };
 

@@ -283,7 +283,7 @@ def check_numbers(work, rows, targets):
     parts = ["hold 6 samples", "the batch of 4", "node 'mix' mixes", "leave 2 out"]
     refuse(work, program, "run", "--input", "x=x6.npy", *outputs, code=1,
            texts=["the inputs", *parts])
-    # The data may be others than those that the job was compiled with.
+    # The data may differ from those that the job was compiled with.
     for name in ("x8.npy", "t8.npy"):
         (work.folder / f"other/{name}").parent.mkdir(exist_ok=True)
         (work.folder / f"other/{name}").write_bytes(

@@ -127,7 +127,7 @@ def check_rounding(work, xs, targets):
     folder, losses = train(work, binary)
     expected, state = train_rounding(xs, targets)
     expect_state(folder, losses, state, expected, "rounding")
-    # What is exported trains alike.
+    # The exported model trains alike.
     run(binary, "export", "--copy", "0", "-o", work.folder / "out.onnx", "--checkpoint",
         folder)
     again, _ = compile_job(work, "again", (work.folder / "out.onnx").read_bytes())

@@ -20,8 +20,8 @@ struct Mixing {
   Location location;
 };
 
-/// What is known to be mixed on the way to the outputs and to the losses of a
-/// model. Nothing: either its samples are independent, or it isn't known.
+/// The operations known to mix samples on the way to the outputs and to the
+/// losses of a model. Nothing: either its samples are independent, or it isn't known.
 struct ModelMixing {
   std::optional<Mixing> output, loss;
 };

@@ -80,7 +80,7 @@ protected:
   }
 
   llvm::SmallString<128> directory;
-  FrontEndFailure failure = FrontEndFailure::none; ///< of the last job
+  FrontEndFailure failure = FrontEndFailure::none; ///< the last job's
 };
 } // namespace
 
@@ -154,7 +154,7 @@ TEST_F(DataHeaders, CsvFirstLine) {
     EXPECT_EQ(compileCsv(words, ""), "") << words.str();
 }
 
-// What a program refuses as unsupported, the compiler does, too.
+// The compiler refuses as unsupported whatever a program refuses so.
 TEST_F(DataHeaders, UnsupportedForms) {
   write("x.csv", llvm::StringRef("\x1F\x8B\x08\0", 4));
   EXPECT_NE(getErrors(": f32[2, 3]", "x.csv\")", "csv")

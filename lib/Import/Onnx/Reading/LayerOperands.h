@@ -28,7 +28,7 @@ struct OperandKinds {
   /// parameters may be written as one with a scale of ones and a shift of
   /// zeros; these are not included.
   llvm::StringSet<> ofLayers;
-  /// What is added, subtracted, multiplied by or divided by.
+  /// Operands of additions, subtractions, multiplications and divisions.
   llvm::StringSet<> ofArithmetic;
 };
 
