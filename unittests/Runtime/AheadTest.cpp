@@ -526,14 +526,14 @@ TEST_F(AheadTraining, AStepThatCantBeLoggedLeavesNothingUnderWay) {
                 std::count(notes.begin(), notes.end(), "mark 1"),
             std::count(notes.begin(), notes.end(), "wait until 0") +
                 std::count(notes.begin(), notes.end(), "wait until 1"));
-  double sum = self.loss_sums[0];
+  double sum = self.epoch_losses[0].sum;
   hfta_trainer_add_losses(&self, 6, self.losses);
-  EXPECT_EQ(self.loss_sums[0], sum + self.losses[0]);
+  EXPECT_EQ(self.epoch_losses[0].sum, sum + self.losses[0]);
   hfta_trainer_stop_feed(&self.feeding);
   hfta_log_close(self.log);
   hfta_dataset_close(&self.train);
   hfta_dataset_close(&self.test);
-  for (void *memory : {(void *)self.losses, (void *)self.loss_sums,
+  for (void *memory : {(void *)self.losses, (void *)self.epoch_losses,
                        (void *)self.rates, (void *)self.reports})
     free(memory);
   hfta_train_result_free(&result);
