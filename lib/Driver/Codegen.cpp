@@ -350,9 +350,8 @@ llvm::Expected<std::string> CodeGenerator::emit(Phase phase) {
 static std::vector<CodePart> makeParts(llvm::Module &module,
                                        const PartOptions &options) {
   std::vector<CodePart> parts = splitModule(module, options);
-  parts.insert(parts.begin(),
-               {writeBitcode(module), module.getInstructionCount(),
-                /*isReusable=*/false, ""});
+  parts.insert(parts.begin(), {Bitcode(), module.getInstructionCount(),
+                               /*isReusable=*/false, "", &module});
   return parts;
 }
 

@@ -151,7 +151,8 @@ public:
   CodePart takeKernel(llvm::StringRef kernel, llvm::StringRef symbol,
                       size_t instructions);
   CodePart take(size_t instructions) {
-    return {writeBitcode(*part), instructions, /*isReusable=*/false, ""};
+    return {writeBitcode(*part), instructions, /*isReusable=*/false, "",
+            nullptr};
   }
 
   llvm::Value *materialize(llvm::Value *value) override;
@@ -258,8 +259,8 @@ CodePart PartBuilder::takeKernel(llvm::StringRef kernel, llvm::StringRef symbol,
   auto [from, entry] = entries.front();
   from->setName(symbol);
   entry->setName(symbol);
-  return {writeBitcode(*part), instructions, /*isReusable=*/false,
-          kernel.str()};
+  return {writeBitcode(*part), instructions, /*isReusable=*/false, kernel.str(),
+          nullptr};
 }
 
 /// Returns the kernel that a group is: private functions of which the program

@@ -23,12 +23,16 @@ using Bitcode = llvm::SmallVector<char, 0>;
 
 Bitcode writeBitcode(const llvm::Module &module);
 
-/// Functions that have left their module for one of their own.
+/// A part of a module: functions that have left it for a module of their own,
+/// or what remains of it.
 struct CodePart {
   Bitcode code;
   size_t instructions;
   bool isReusable;    ///< whether other programs may have a part with this code
   std::string kernel; ///< the kernel's function, of a kernel that is a part
+  /// In place of code, the module that functions have left. It may hold large
+  /// weights, which would take long to write and to parse.
+  llvm::Module *rest = nullptr;
 };
 
 /// Lets other parts refer to a symbol by `name`.

@@ -61,6 +61,8 @@ PartsCompiler::compile(const CodePart &part,
       return created.takeError();
     compiler.emplace(std::move(*created));
   }
+  if (part.rest)
+    return (*compiler)(*part.rest);
   llvm::LLVMContext context;
   llvm::Expected<std::unique_ptr<llvm::Module>> module = llvm::parseBitcodeFile(
       {llvm::StringRef(part.code.data(), part.code.size()), "part"}, context);

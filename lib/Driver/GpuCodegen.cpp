@@ -211,13 +211,14 @@ LogicalResult GpuCodeGenerator::translate(ModuleOp op, Kind &kind) const {
   if (llvm::Error error = optimize(*module, kind.chips.front()))
     return op.emitError() << llvm::toString(std::move(error));
   if (request.isText) {
-    kind.parts.push_back({writeBitcode(*module), 0, /*isReusable=*/false, ""});
+    kind.parts.push_back(
+        {writeBitcode(*module), 0, /*isReusable=*/false, "", nullptr});
     return success();
   }
   // The separator is "$", as names in PTX can't have slashes.
   std::vector<CodePart> moved = splitModule(*module, {"hfta$", {}});
   kind.parts.push_back({writeBitcode(*module), module->getInstructionCount(),
-                        /*isReusable=*/false, ""});
+                        /*isReusable=*/false, "", nullptr});
   std::move(moved.begin(), moved.end(), std::back_inserter(kind.parts));
   for (CodePart &part : kind.parts)
     part.isReusable = true;

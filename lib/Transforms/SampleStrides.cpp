@@ -14,7 +14,8 @@ static int64_t getAxisStride(ArrayRef<int64_t> shape, int64_t axis) {
 
 std::optional<SampleAxis>
 hfta::findSampleAxis(ArrayRef<int64_t> shape, int64_t stride, int64_t samples) {
-  if (shape.empty())
+  bool isEmpty = ShapedType::getNumElements(shape) == 0;
+  if (shape.empty() || isEmpty || stride < 1)
     return std::nullopt;
   if (samples == 1)
     return SampleAxis{0, 1, shape.front()};

@@ -192,10 +192,11 @@ static Value readGradient(TaskBuilder &tasks, const TrainedLeaf &leaf,
   Expression weight(
       tasks.getBuilder(), variable.getLoc(),
       tasks.castTo(scalars.read(Purpose::loss_weight, leaf.copy), elementType));
-  // The divisor is chosen for each element, in the kernel that divides: chosen
-  // once, it would need a kernel of its own.
-  Expression weights = weight.fill(variable.getTensorType().getShape());
-  return weight.at(gradient) / getGradientDivisor(weights);
+  // The divisor is chosen once: chosen for each element, a reduction would keep
+  // all divisors in memory.
+  Expression divisor = getGradientDivisor(weight);
+  return weight.at(gradient) /
+         divisor.fill(variable.getTensorType().getShape());
 }
 
 static void buildNorm(TaskBuilder &tasks, const TrainedLeaf &leaf,

@@ -59,7 +59,9 @@ model net(image: f32[batch, 1, 8, 8]{inputs}) {{
 
 
 def onnx_job(path, rates):
-    return f'model net = onnx("{path.name}")\n' + make_training(rates)
+    """Trains all tensors, whatever their names say of who made them."""
+    return f'model net = onnx("{path.name}")\n' + make_training(rates).replace(
+        CLAUSES, CLAUSES + '  trainable "*"\n')
 
 
 def write_model(path, names):

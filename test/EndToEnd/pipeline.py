@@ -7,6 +7,7 @@ Python's standard library."""
 
 import json
 import random
+import re
 
 from harness import (Work, checkpoint, expect_equal, expect_same_checkpoint, fail,
                      read_log, run)
@@ -32,7 +33,7 @@ JOBS = {
 
 class Check:
     def __init__(self):
-        self.work = Work(__doc__, "mlp", "cnn")
+        self.work = Work(__doc__, "mlp", "cnn", more=["--checks"])
         self.folder = self.work.folder
         write_tied(self.folder)
         write_partial(self.folder)
@@ -250,18 +251,16 @@ def check_devices(check):
                            "resumed by other plans", COPIES)
 
 
+CHECKS = (check_orders, check_far_readers, check_in_flight, check_recompute, check_planned,
+          check_planned_chunks, check_files, check_replicas, check_resumed, check_devices)
+
+
 def main():
     check = Check()
-    check_orders(check)
-    check_far_readers(check)
-    check_in_flight(check)
-    check_recompute(check)
-    check_planned(check)
-    check_planned_chunks(check)
-    check_files(check)
-    check_replicas(check)
-    check_resumed(check)
-    check_devices(check)
+    wanted = re.compile(f"check_({check.work.options.checks or '.*'})$")
+    for function in CHECKS:
+        if wanted.match(function.__name__):
+            function(check)
 
 
 if __name__ == "__main__":

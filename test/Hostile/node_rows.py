@@ -336,9 +336,11 @@ def make_size_rows():
                         inputs=[value("x", ["batch", 4], INT64)]), 1,
               "node 'onehot' (OneHot)")
     yield row("more constants for sampling than a model may have",
-              simple([node("Resize", ["x", "", "", "wide"], [name], name, mode="linear")
-                      for name in ("first", "y")], [integers("wide", [2, 1 << 22])]), 3,
-              "node 'y' (Resize)", "takes more constants than a model may have")
+              simple([*(node("Resize", ["x", "", "", "wide"], [name], name, mode="linear")
+                        for name in ("first", "second")),
+                      node("Add", ["first", "second"], ["y"])],
+                     [integers("wide", [2, 1 << 22])]), 3,
+              "node 'second' (Resize)", "takes more constants than a model may have")
     yield row("rows of nothing, but too many to join",
               simple([node("Hardmax", ["x"], ["y"], axis=3)],
                      inputs=[value("x", ["batch", 1 << 31, 255, 0])], opset=11), 1,

@@ -20,21 +20,21 @@
 
 // Where nothing counts, gradients are divided by 1.
 // CHECK-LABEL: func.func @"task/norm.0"
-// CHECK: %[[ONE:.*]] = hfta.constant dense<1.000000e+00> : tensor<3xf64>
+// CHECK: %[[ONE:.*]] = hfta.constant dense<1.000000e+00> : tensor<f64>
 // CHECK: %[[READ:.*]] = hfta.read @"hfta.loss/weight"
 // CHECK: %[[CAST:.*]] = hfta.cast %[[READ]] : tensor<f32, #hfta.copies<2>> to f64
-// CHECK: %[[ALL:.*]] = hfta.broadcast %[[CAST]] to [3]
-// CHECK: %[[NONE:.*]] = hfta.compare equal, %[[ALL]], %{{.*}}
-// CHECK: %[[DIVISOR:.*]] = hfta.select %[[NONE]], %[[ONE]], %[[ALL]]
-// CHECK: hfta.div %{{.*}}, %[[DIVISOR]] : tensor<3xf64, #hfta.copies<2>>
+// CHECK: %[[NONE:.*]] = hfta.compare equal, %[[CAST]], %{{.*}}
+// CHECK: %[[DIVISOR:.*]] = hfta.select %[[NONE]], %[[ONE]], %[[CAST]]
+// CHECK: %[[ALL:.*]] = hfta.broadcast %[[DIVISOR]] to [3]
+// CHECK: hfta.div %{{.*}}, %[[ALL]] : tensor<3xf64, #hfta.copies<2>>
 
 // CHECK-LABEL: func.func @"task/update.0"
 // CHECK: %[[SUM:.*]] = hfta.read @"hfta.gradient/w"
 // CHECK: %[[READ:.*]] = hfta.read @"hfta.loss/weight"
-// CHECK: %[[ALL:.*]] = hfta.broadcast %[[READ]] to [3]
-// CHECK: %[[NONE:.*]] = hfta.compare equal, %[[ALL]], %{{.*}}
-// CHECK: %[[DIVISOR:.*]] = hfta.select %[[NONE]], %{{.*}}, %[[ALL]]
-// CHECK: %[[MEAN:.*]] = hfta.div %[[SUM]], %[[DIVISOR]]
+// CHECK: %[[NONE:.*]] = hfta.compare equal, %[[READ]], %{{.*}}
+// CHECK: %[[DIVISOR:.*]] = hfta.select %[[NONE]], %{{.*}}, %[[READ]]
+// CHECK: %[[ALL:.*]] = hfta.broadcast %[[DIVISOR]] to [3]
+// CHECK: %[[MEAN:.*]] = hfta.div %[[SUM]], %[[ALL]]
 // CHECK: hfta.mul %[[MEAN]]
 
 // CHECK-LABEL: func.func @"task/report"() attributes {hfta.task = #hfta.task<report, -1>} {

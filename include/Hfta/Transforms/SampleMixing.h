@@ -21,7 +21,8 @@ struct Mixing {
 };
 
 /// The operations known to mix samples on the way to the outputs and to the
-/// losses of a model. Nothing: either its samples are independent, or it isn't known.
+/// losses of a model. Nothing: either its samples are independent, or it isn't
+/// known.
 struct ModelMixing {
   std::optional<Mixing> output, loss;
 };
