@@ -182,9 +182,12 @@ private:
 
 } // namespace
 
-/// Reads the gradient of the step's mean loss.
+/// Reads the gradient of the step's mean loss. The divisor is chosen for each
+/// element in the kernel that divides, where it takes no memory, unless the
+/// gradient is reduced: a reduction would keep all divisors in memory.
 static Value readGradient(TaskBuilder &tasks, const TrainedLeaf &leaf,
-                          ScalarReads &scalars, Type elementType) {
+                          ScalarReads &scalars, Type elementType,
+                          bool isReduced) {
   VariableOp variable = getGradient(tasks, leaf.variable);
   Value gradient = tasks.castTo(tasks.read(variable, leaf.copy), elementType);
   if (!tasks.getVariables().lookup(Purpose::loss_weight))
@@ -192,11 +195,10 @@ static Value readGradient(TaskBuilder &tasks, const TrainedLeaf &leaf,
   Expression weight(
       tasks.getBuilder(), variable.getLoc(),
       tasks.castTo(scalars.read(Purpose::loss_weight, leaf.copy), elementType));
-  // The divisor is chosen once: chosen for each element, a reduction would keep
-  // all divisors in memory.
-  Expression divisor = getGradientDivisor(weight);
-  return weight.at(gradient) /
-         divisor.fill(variable.getTensorType().getShape());
+  ArrayRef<int64_t> shape = variable.getTensorType().getShape();
+  Expression divisor = isReduced ? getGradientDivisor(weight).fill(shape)
+                                 : getGradientDivisor(weight.fill(shape));
+  return weight.at(gradient) / divisor;
 }
 
 static void buildNorm(TaskBuilder &tasks, const TrainedLeaf &leaf,
@@ -204,7 +206,7 @@ static void buildNorm(TaskBuilder &tasks, const TrainedLeaf &leaf,
   OpBuilder &builder = tasks.getBuilder();
   VariableOp variable = leaf.variable;
   Type f64 = builder.getF64Type();
-  Value gradient = readGradient(tasks, leaf, scalars, f64);
+  Value gradient = readGradient(tasks, leaf, scalars, f64, /*isReduced=*/true);
   Value square = MulOp::create(builder, variable.getLoc(), gradient, gradient);
   // There is one value per copy, even where copies have variables of their own.
   VariableOp norm = tasks.getVariables().lookupOf(variable, Purpose::norm);
@@ -233,7 +235,8 @@ public:
     for (StringRef name : {precision.gradients, precision.state})
       computed = getWider(computed, tasks.getFloatType(name));
     parameter = tasks.castTo(tasks.read(variable, leaf.copy), computed);
-    gradient = readGradient(tasks, leaf, scalars, computed);
+    gradient =
+        readGradient(tasks, leaf, scalars, computed, /*isReduced=*/false);
     if (tasks.getJob().awaitsNorm()) {
       Value scale = tasks.broadcastScalar(
           tasks.castTo(scalar(Purpose::clip_scale), computed), type.getShape());

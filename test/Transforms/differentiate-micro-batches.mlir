@@ -31,10 +31,10 @@
 // CHECK-LABEL: func.func @"task/update.0"
 // CHECK: %[[SUM:.*]] = hfta.read @"hfta.gradient/w"
 // CHECK: %[[READ:.*]] = hfta.read @"hfta.loss/weight"
-// CHECK: %[[NONE:.*]] = hfta.compare equal, %[[READ]], %{{.*}}
-// CHECK: %[[DIVISOR:.*]] = hfta.select %[[NONE]], %{{.*}}, %[[READ]]
-// CHECK: %[[ALL:.*]] = hfta.broadcast %[[DIVISOR]] to [3]
-// CHECK: %[[MEAN:.*]] = hfta.div %[[SUM]], %[[ALL]]
+// CHECK: %[[ALL:.*]] = hfta.broadcast %[[READ]] to [3]
+// CHECK: %[[NONE:.*]] = hfta.compare equal, %[[ALL]], %{{.*}}
+// CHECK: %[[DIVISOR:.*]] = hfta.select %[[NONE]], %{{.*}}, %[[ALL]]
+// CHECK: %[[MEAN:.*]] = hfta.div %[[SUM]], %[[DIVISOR]]
 // CHECK: hfta.mul %[[MEAN]]
 
 // CHECK-LABEL: func.func @"task/report"() attributes {hfta.task = #hfta.task<report, -1>} {
