@@ -21,8 +21,11 @@ public:
   PartsCompiler(
       llvm::ArrayRef<CodePart> parts,
       llvm::function_ref<llvm::Expected<PartCompiler>()> createCompiler)
-      : parts(parts), createCompiler(createCompiler), cache(CodeCache::open()),
-        objects(parts.size()), order(parts.size()) {
+      : parts(parts), createCompiler(createCompiler), objects(parts.size()),
+        order(parts.size()) {
+    if (llvm::any_of(parts,
+                     [](const CodePart &part) { return part.isReusable; }))
+      cache = CodeCache::open();
     std::iota(order.begin(), order.end(), 0);
     llvm::sort(order, [&](size_t a, size_t b) {
       return std::tie(parts[b].instructions, a) <
@@ -42,7 +45,7 @@ private:
 
   llvm::ArrayRef<CodePart> parts;
   llvm::function_ref<llvm::Expected<PartCompiler>()> createCompiler;
-  CodeCache cache;
+  CodeCache cache; ///< opened if a part may occur in other programs
   std::vector<std::string> objects;
   std::vector<size_t> order;
   std::atomic<size_t> next = 0; ///< the first of `order` that nobody took

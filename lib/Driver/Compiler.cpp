@@ -513,7 +513,7 @@ ExitCode Compiler::compileJob() {
   }
   // Free the memory for the next job.
   loaded.module = nullptr;
-  kernels = KernelObjects();
+  kernels.getKernels().clear();
   return code;
 }
 

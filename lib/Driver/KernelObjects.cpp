@@ -82,6 +82,7 @@ bool KernelObjects::load(KernelObject &kernel, func::FuncOp function) const {
 
 void KernelObjects::replaceKnown(ModuleOp module, llvm::StringRef prefix,
                                  bool verifiesSums) {
+  cache = CodeCache::open();
   kernels.clear();
   std::string target;
   llvm::raw_string_ostream(target) << TargetAttr::get(module);

@@ -46,7 +46,7 @@ public:
 private:
   bool load(KernelObject &kernel, func::FuncOp function) const;
 
-  CodeCache cache = CodeCache::open();
+  CodeCache cache; ///< opened when kernels are looked for
   std::vector<KernelObject> kernels;
 };
 
