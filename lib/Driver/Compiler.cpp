@@ -532,7 +532,8 @@ ExitCode Compiler::finish() {
   return error ? fail(ExitCode::cannotWrite, std::move(error)) : ExitCode::done;
 }
 
-/// Makes the report of a job with a budget; reports what doesn't fit into it.
+/// Sets `report` to the memory report of a training within a memory budget;
+/// leaves it unset for other jobs. Diagnoses what doesn't fit into the budget.
 ExitCode Compiler::reportBudget(std::optional<BudgetReport> &report) {
   FailureOr<Job> job = Job::read(*loaded.module);
   if (failed(job))

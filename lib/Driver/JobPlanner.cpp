@@ -189,9 +189,9 @@ ExitCode JobPlanner::checkOrder(const Job &job,
   return ExitCode::input;
 }
 
-/// Assigns the workers to ranks in the order of their devices. The result is
-/// empty if they are in that order already, stage by stage, or if there is one
-/// stage.
+/// Returns for each worker its position in the order of the devices' numbers,
+/// by which workers are assigned to ranks. The result is empty if the workers,
+/// stage by stage, are in that order already, or if there is one stage.
 static std::vector<int64_t> findWorkerPlaces(const PipelinePlan &plan) {
   std::vector<int64_t> devices;
   for (const PlannedStage &stage : plan.stages)

@@ -302,8 +302,8 @@ static OwningOpRef<ModuleOp> fuseCopy(ModuleOp module) {
   });
 }
 
-/// Returns the block, with these cuts, of each read of a variable in the model,
-/// in the module's order.
+/// Cuts the model at `cuts` (empty: at the job's own cuts). Returns for each
+/// ReadOp, in the module's order, the number of the block that it is in.
 static FailureOr<SmallVector<int64_t>> findBlocksOfReads(ModuleOp fused,
                                                          llvm::StringRef cuts) {
   HftaPlanPipelineOptions options;

@@ -209,7 +209,7 @@ static ExitCode addCuts(CommandLineState &state, const OptionInfo &option,
 }
 
 //===----------------------------------------------------------------------===//
-// The table
+// The table of options
 //===----------------------------------------------------------------------===//
 
 llvm::StringRef hfta::getTitle(OptionGroup group) {

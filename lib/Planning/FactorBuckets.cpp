@@ -40,7 +40,8 @@ public:
     return place == 0 || place == getCount() ||
            problem.factors[place - 1].endsBlock;
   }
-  /// Returns how many of the other transfers go before a bucket that ends here.
+  /// Returns how many other transfers (not of factors) are sent before a bucket
+  /// whose last factor is number `end` - 1.
   size_t getOthers(int64_t end) const { return end == 0 ? 0 : others[end]; }
   /// Returns when a bucket of the factors from `first` up to `end` would begin
   /// if the network were free, after the bucket before it, from `free` on.
@@ -56,7 +57,7 @@ public:
 private:
   const BucketProblem &problem;
   std::vector<OtherTransfer> sorted;
-  // These are indexed by place, and cover the factors before it.
+  // Element i of each of these vectors describes the first i factors.
   std::vector<double> ready; ///< when all are ready
   std::vector<int64_t> elements;
   std::vector<size_t> others;

@@ -79,8 +79,8 @@ static int64_t getRound(const PipelineShape &shape, int64_t most) {
   return 1;
 }
 
-/// Makes rounds that each bring their micro-batches forward through all chunks,
-/// then back.
+/// Makes an order of rounds. Each round runs the forwards of its micro-batches
+/// through all chunks, then their backwards.
 static Order makeAllForwardsFirst(const PipelineShape &shape) {
   llvm::SmallVector<int64_t> inFlight =
       getInFlight(shape, [&](int64_t) { return shape.microBatches; });

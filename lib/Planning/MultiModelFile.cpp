@@ -22,9 +22,10 @@ static constexpr int64_t kMostBytes = 1000000000000000;
 // Bytes of shards
 //===----------------------------------------------------------------------===//
 
-/// Estimates the bytes that the shard's first unit reads besides its input. The
-/// input is the output of the forward before it; for the model's first unit,
-/// which has none, it counts as large as its own output.
+/// Estimates a shard's own bytes: the bytes that its first unit reads, minus
+/// that unit's input. The input is as large as the output of the forward just
+/// before the unit; for a forward that is the model's first unit, as large as
+/// its own output. Returns 0 in all other cases.
 static int64_t guessShardBytes(const ShardedModel &model, int64_t shard) {
   const ShardUnit *before = nullptr;
   for (const ShardUnit &unit : model.units) {
@@ -40,7 +41,7 @@ static int64_t guessShardBytes(const ShardedModel &model, int64_t shard) {
   return 0;
 }
 
-/// Fills in the bytes of units that don't specify them.
+/// Sets `shardBytes` of the units for which the file doesn't give it.
 static void fillShardBytes(ShardedModel &model,
                            const std::vector<bool> &isGiven) {
   std::vector<std::optional<int64_t>> guesses(model.units.size());

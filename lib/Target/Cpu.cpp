@@ -91,7 +91,7 @@ static llvm::StringSet<> getFeatures(llvm::StringRef cpu) {
 }
 
 //===----------------------------------------------------------------------===//
-// Descriptions
+// Target attributes of processors
 //===----------------------------------------------------------------------===//
 
 namespace {

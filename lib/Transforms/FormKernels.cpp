@@ -211,8 +211,9 @@ bool KernelFormer::isProducerFor(Operation *op, Operation *root) {
          });
 }
 
-/// Where each element is computed on its own, a sum with as many elements as
-/// the kernel is also computed once per element.
+/// Whether a sum may join the kernel of `root` because it has the same shape:
+/// in kernels of elements (joins.byElements) each of its elements is then
+/// computed just once.
 bool KernelFormer::isSumOfElements(Operation *op, Operation *root) {
   return joins.byElements && (isa<ReduceOp>(op) || isScatteredSum(op)) &&
          (isElementwise(root) || isa<ReduceOp>(root)) &&

@@ -74,8 +74,9 @@ void sinkStoredValues(func::FuncOp task, bool areWritesLast);
 bool areStoredAlike(Operation *one, Operation *other,
                     const SymbolTable &symbols);
 
-/// Makes every written or stacked value of a task the sole use of a kernel's
-/// result, as memory planning requires.
+/// Inserts copies into a task so that each operand of a write is a kernel's
+/// result that no other write or stack uses, and each operand of a stack one
+/// that nothing else uses, as memory planning requires.
 void insertCopies(func::FuncOp task);
 
 } // namespace mlir::hfta

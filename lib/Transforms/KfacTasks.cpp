@@ -101,8 +101,8 @@ VariableOp KfacTasks::declareCount(StringRef name) {
       tasks.scalarType(wide, true));
 }
 
-/// Returns the counter of a block's tasks. Stages have counters of their own,
-/// which the last one adds up.
+/// Returns the counter `name` to which the tasks of `block` add. In a job of
+/// several stages each block has its own, which the last stage adds up.
 VariableOp KfacTasks::getCounter(StringRef name, int64_t block) {
   std::string own = name.str();
   if (tasks.getJob().getStageCount() > 1)

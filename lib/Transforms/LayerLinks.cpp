@@ -278,8 +278,8 @@ void LayerLinks::buildLayer(const Link &link, const Bias &bias) {
   callback(op, std::next(last->getIterator()));
 }
 
-/// Returns a layer with its bias, or one per copy where the copies' biases
-/// aren't one variable.
+/// Returns the link with its bias; if the copies' biases are different
+/// variables, a link and a bias for each copy.
 SmallVector<std::pair<LayerLinks::Link, LayerLinks::Bias>>
 LayerLinks::findBiases(Link link) const {
   Bias bias = findBias(link, link.copy);

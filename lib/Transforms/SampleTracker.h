@@ -61,9 +61,9 @@ struct SampleState {
   SamplePlace place; ///< for `placed`
   /// For `mixed`, and where samples aren't in their order: what did this.
   std::optional<MixingCause> cause;
-  /// The operation that made it depend on a sample's position, or on the
-  /// number of samples. An index
-  /// may do that: its position is where the sample's own elements are.
+  /// The operation that made it depend on a sample's position, or on the number
+  /// of samples. In an index that is no mixing: the position is that of the
+  /// sample's own elements.
   std::optional<MixingCause> positional;
 
   static SampleState makeUnknown() {

@@ -98,9 +98,10 @@ void ScheduleBuilder::preconditionByBlocks() {
   runAll(parts::kNorm);
 }
 
-/// Runs the whole step for one turn's copies. With several stages the last one
-/// sends the loss' divisor to all, each sends its norms to all, and weights to
-/// other stages that use them.
+/// Builds the commands of a whole step for one turn's copies. In a pipeline the
+/// last stage sends the loss' divisor to all stages. Where updates wait for
+/// norms, each stage sends the norms of its gradients to all others. At last it
+/// sends updated weights to the stages that use them.
 void ScheduleBuilder::stepByBlocks() {
   if (isStage())
     beginMessages();

@@ -44,7 +44,8 @@ LogicalResult verifyInstances(ModuleOp module, const Job &job);
 
 class ScheduleContents {
 public:
-  /// Follows one of the ranks that share a stage's replicas.
+  /// Follows the contents of memory on `rank`, one of the ranks that share a
+  /// stage's replicas.
   ScheduleContents(ModuleOp module, const Job &job, StageRank rank);
 
   /// Each of these gives an error where the command would use, or overwrite,

@@ -30,9 +30,9 @@ public:
   ScheduledSums(ModuleOp module, const Job &job,
                 const std::map<int64_t, int64_t> &groupOf);
 
-  /// Returns the parts of all segments of a role and a block.
+  /// Returns the buckets of all segments of this role and block.
   SmallVector<SumBucket> getBuckets(Role role, int64_t block) const;
-  /// Returns the parts of all segments of a role, in their order.
+  /// Returns the buckets of all segments of this role, segment by segment.
   SmallVector<SumBucket> getBuckets(Role role) const;
 
 private:

@@ -133,8 +133,9 @@ Expression TableBuilder::countTrue(const Expression &conditions) {
   return conditions.to(type).sum({1});
 }
 
-/// Makes a key of each update: its slice, or one after the last for none, and
-/// then its number: all are different, in the order in which updates are added.
+/// Makes a distinct sort key of each update, from its slice (the number of
+/// slices if its index is out of range) and then its own number. Updates are
+/// added in the order of their keys.
 Expression TableBuilder::makeKeys() {
   auto slices = static_cast<double>(scatter.slices);
   Expression index(builder, loc,

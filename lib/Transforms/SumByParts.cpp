@@ -59,9 +59,9 @@ static std::optional<Variance> findVariance(ReduceOp squares) {
   return Variance{squares, sum, centered.getLhs(), mean.getResult()};
 }
 
-/// Chooses the rows of a part: a number that divides the tiles of products, or
-/// else one for which the parts are few. Nothing where no number divides all
-/// rows.
+/// Returns the number of rows per part: 32 or 16, which divide the tiles of
+/// products, else the least divisor of `rows` from 17 to 63; nothing if there
+/// is none.
 static std::optional<int64_t> chooseLength(int64_t rows) {
   for (int64_t length : {32, 16})
     if (rows % length == 0)

@@ -58,8 +58,9 @@ public:
   }
   /// Declares a variable for a value that one task leaves for others.
   VariableOp declareCarried(StringRef symbol, RankedTensorType type, Role role);
-  /// Declares a variable that belongs to another one, for its copies, unless it
-  /// exists: each copy that is compiled alone may ask for it.
+  /// Returns the variable that serves `variable` for this purpose and name. It
+  /// is declared, for the same copies, if it doesn't exist yet: without fusion
+  /// several copies may ask for the same one.
   VariableOp declareOf(VariableOp variable, Purpose purpose, StringRef name,
                        RankedTensorType type, int64_t block);
   VariableOp lookup(StringRef symbol) {

@@ -51,8 +51,8 @@ private:
   bool isLeaf(Operation *op) const;
   /// Whether it can be repeated in that task.
   bool isLeafIn(Operation *op, TaskTag into) const;
-  /// Returns the value in the task: defined there, recomputed, or read from a
-  /// variable.
+  /// Returns the counterpart of `value` in task `into`. If there is none yet,
+  /// recomputes the value there, or reads it from a variable.
   Value import(Value value, TaskTag into);
   void clone(Operation &op, IRMapping &mapping);
   bool shouldRecompute(Operation *op, TaskTag into) const;

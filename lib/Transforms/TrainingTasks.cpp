@@ -66,7 +66,8 @@ private:
   /// This micro-batch's share of the batch's mean loss, or of the sum that a
   /// step divides by the sum of its weights.
   Value loss;
-  /// The loss for targets that are drawn, in a job that draws some.
+  /// The loss for targets that are sampled from the model's outputs (K-FAC with
+  /// `fisher = sampled`); null in other jobs.
   Value sampledLoss;
   /// The sum of this micro-batch's weights, where each micro-batch divides by
   /// its own.

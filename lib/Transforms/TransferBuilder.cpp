@@ -86,7 +86,8 @@ RepeatOp TransferBuilder::findLoop(RepeatKind over) const {
   return {};
 }
 
-/// Returns for how many instances of a segment there are places.
+/// Returns how many instances of a segment have a place in the arena at the
+/// same time: one inside a loop over micro-batches, otherwise all.
 int64_t TransferBuilder::countInstances(SegmentAttr segment) const {
   return findLoop(RepeatKind::micro_batches) ? 1 : segment.getInstances();
 }

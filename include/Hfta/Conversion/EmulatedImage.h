@@ -57,9 +57,10 @@ inline constexpr char kBeginCopy[] = "hfta_emulated_begin_copy";
 inline constexpr char kCommitCopies[] = "hfta_emulated_commit_copies";
 inline constexpr char kWaitForCopies[] = "hfta_emulated_wait_for_copies";
 
-/// The symbols of the functions that initialise an mbarrier, arrive there,
-/// arrive with bytes that copies will bring, wait for its phase, and begin such
-/// a copy (emulation/BulkCopies.h).
+/// The symbols of the functions that emulate an mbarrier, PTX's barrier in
+/// shared memory. They initialise it, arrive at it, arrive at it and announce
+/// how many bytes bulk copies will write, wait for one of its phases, and begin
+/// a bulk copy that counts toward the phase (emulation/BulkCopies.h).
 inline constexpr char kInitialiseBarrier[] = "hfta_emulated_initialise_barrier";
 inline constexpr char kArrive[] = "hfta_emulated_arrive";
 inline constexpr char kArriveExpecting[] = "hfta_emulated_arrive_expecting";

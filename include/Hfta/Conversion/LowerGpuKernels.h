@@ -73,17 +73,17 @@ inline constexpr unsigned kSharedAddressSpace = 3;
 /// its number and how many threads wait there.
 inline constexpr llvm::StringLiteral kNumberedBarrierIntrinsic =
     "llvm.nvvm.barrier.cta.sync.aligned.count";
-/// On kernels of warp groups: the tensor maps by which a warp of its own copies
-/// boxes of the operands. They are dictionaries of `argument`, `element_bytes`,
-/// and, with the innermost dimension first, `sizes`, `strides` in bytes, `box`
-/// and `steps`. Such a kernel has a pointer to the maps in place of scratch
-/// memory.
+/// On kernels of warp groups: the tensor maps with which a producer warp, which
+/// does nothing else, copies boxes of the operands. They are dictionaries of
+/// `argument`, `element_bytes`, and, with the innermost dimension first,
+/// `sizes`, `strides` in bytes, `box` and `steps`. A kernel with maps has a
+/// pointer to them in place of scratch memory.
 inline constexpr llvm::StringLiteral kTensorMapsAttrName = "hfta.tensor_maps";
 /// On entry points: the number of maps in the last parameter
 /// (hfta_warp_group_launch).
 inline constexpr llvm::StringLiteral kMapCountAttrName = "hfta.map_count";
-/// On such kernels, and on their entry points: the bytes of dynamic shared
-/// memory.
+/// On kernels of warp groups and their entry points: the bytes of dynamic
+/// shared memory.
 inline constexpr llvm::StringLiteral kSharedBytesAttrName = "hfta.shared_bytes";
 /// On a kernel that another one replaces on chips with warp groups: that one's
 /// launch, if it differs, described by the attributes above.

@@ -36,8 +36,7 @@ inline constexpr llvm::StringLiteral kKernelAttrName = "hfta.kernel";
 /// On kernels on tensors: for each result the argument that it overwrites, or
 /// -1.
 inline constexpr llvm::StringLiteral kTiesAttrName = "hfta.ties";
-/// On lowered kernels: the number of work items, and the bytes of scratch
-/// memory.
+/// On lowered kernels: the number of work items.
 inline constexpr llvm::StringLiteral kItemsAttrName = "hfta.items";
 /// Returns whether a function is a kernel whose arguments and results are still
 /// tensors.
@@ -54,6 +53,7 @@ inline constexpr llvm::StringLiteral kLanesAttrName = "hfta.lanes";
 /// that what windows share stays in registers.
 inline constexpr llvm::StringLiteral kSharesWindowsAttrName =
     "hfta-shares-windows";
+/// On lowered kernels: the bytes of scratch memory.
 inline constexpr llvm::StringLiteral kScratchBytesAttrName =
     "hfta.scratch_bytes";
 /// On kernels: how many copies a launch computes, 1 if absent.

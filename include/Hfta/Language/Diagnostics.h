@@ -58,7 +58,7 @@ private:
   unsigned errors = 0;
   /// Places and messages of reported errors.
   std::set<std::pair<const char *, std::string>> said;
-  /// Whether the last error was printed, and so its notes are.
+  /// Whether the last error was printed; only then its notes are printed, too.
   bool isPrinted = true;
 };
 

@@ -52,7 +52,6 @@ struct Loss {
 /// in the remaining shape. mse: squared differences. binary_cross_entropy:
 /// `output` holds logits, and `label` probabilities. The shapes may differ in
 /// axes of length 1.
-/// logits, `label` probabilities. Axes of length 1 may differ.
 ///
 /// With `keys`, targets are drawn too, with independent random numbers for each
 /// element, so that the mean of g gᵀ, with g the gradient of a drawn loss, is

@@ -21,6 +21,7 @@ namespace mlir::hfta::planning {
 ///                       bubbles at the beginning too ("2P")
 ///   interleaved         ((P - p - 1) 2 + (V - 1) P + 1) / V, of V chunks
 ///   v_shape             P, with P micro-batches or more
+///
 /// An error says what of the shape doesn't fit the order.
 llvm::Expected<Order> makeOrder(OrderKind kind, const PipelineShape &shape);
 

@@ -1,9 +1,9 @@
 //===- MultiModelWorkload.h - Models that share devices ---------*- C++ -*-===//
 //
 // Several models, each too large for a device, whose shards take turns on the
-// devices. A mini-batch is a chain of units: a unit brings a shard and its
-// input to a device, computes, and takes back what has changed. HYDRA schedules
-// such workloads (Nagrecha and Kumar, 2021).
+// devices. Training one mini-batch is a chain of units: each brings a shard and
+// its input to a device, computes, and writes back what has changed. HYDRA
+// schedules such workloads (Nagrecha and Kumar, 2021).
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_PLANNING_MULTIMODELWORKLOAD_H

@@ -14,9 +14,9 @@ inline constexpr llvm::StringLiteral kBaseCpu = "x86-64";
 llvm::SmallVector<llvm::StringRef> getCpuNames();
 bool isKnownCpu(llvm::StringRef name);
 
-/// Returns the processor called `name`, which is known and isn't "native". Its
-/// caches are assumed from the width of its vectors, so that its programs are
-/// independent of the machine that compiles them.
+/// Returns the target of processor `name`, which must be one of getCpuNames()
+/// other than "native". Cache sizes are assumed from the width of vectors, not
+/// measured, so that programs don't depend on the machine that compiles them.
 TargetAttr getCpuTarget(MLIRContext *context, llvm::StringRef name);
 
 /// Returns the processor called `name`, or if that is "native" the one that

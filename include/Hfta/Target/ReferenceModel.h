@@ -103,10 +103,10 @@ struct ReferenceModel {
     /// The weight of the work of all threads, relative to the time of the
     /// slowest thread.
     static constexpr double kTotalWeight = 4;
-    /// The bytes that several passes over the same elements should find in the
-    /// first-level cache, which the next item's elements also enter (half of
-    /// the smallest such cache among the targets), or at least in the
-    /// second-level cache (the smallest one).
+    /// For kernels that pass several times over the same elements: up to
+    /// kNearBytes of these stay in the first-level cache (half of the targets'
+    /// smallest, as the next item's elements enter it, too), and up to
+    /// kFarBytes in the second-level cache (the targets' smallest).
     static constexpr double kNearBytes = 1 << 14;
     static constexpr double kFarBytes = 1 << 19;
     /// The factors by which accesses take longer beyond these sizes.

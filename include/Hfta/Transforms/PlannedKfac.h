@@ -17,8 +17,8 @@ namespace mlir::hfta {
 /// A plan. The ranks of the planner are the replicas of a stage or, with
 /// placement `local`, the groups.
 struct PlannedKfac {
-  /// The stage whose layers the plan is for, one of several; none: the plan is
-  /// for the layers of the whole program.
+  /// In a program of several stages, the stage whose layers the plan is for.
+  /// Without a value, the plan is for the layers of the whole program.
   std::optional<int64_t> stage;
   planning::KfacModel model;
   planning::KfacPlan plan;

@@ -289,8 +289,8 @@ Piece CorrelationBuilder::getWhole() const {
 Value CorrelationBuilder::packKernel() {
   const ChannelAxes &channels = axes.channels;
   Axes from = axes.getKernel(correlation.inputsFirst);
-  // The reshape drops axes of one element that have no loop, and splits off
-  // groups.
+  // The reshape drops axes of one element that have no loop, and makes the
+  // convolution's groups an axis of their own.
   Value kernel =
       createReshape(builder, loc, correlation.kernel, nest.getSizes(from));
   kernelOrder = from;

@@ -184,9 +184,9 @@ private:
   FailureOr<Value> addTerms(linalg::GenericOp op, SmallVector<Value> loops,
                             ArrayRef<unsigned> reduced, unsigned result,
                             ArrayRef<Value> indices);
-  /// The terms that are added at a time: neighbours along a loop, which are
-  /// read together. They are consecutive terms of one sum, or one term of each
-  /// of several sums.
+  /// The terms that one step adds: those of `count` consecutive iterations of
+  /// `loop`, whose elements are read together. They are consecutive terms of
+  /// one sum (`areTerms`), or one term of each of `count` sums.
   struct SumStep {
     unsigned loop;
     int64_t count;

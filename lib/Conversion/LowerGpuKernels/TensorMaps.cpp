@@ -229,8 +229,9 @@ findDimensions(const ElementFollower &element, linalg::GenericOp op) {
   return dimensions;
 }
 
-/// Joins two loops that run through neighbouring dimensions, the inner one
-/// through all of its dimension.
+/// Replaces the loops `outer` and `inner` by one, if they run through
+/// neighbouring dimensions and `inner` covers the whole of its dimension.
+/// Returns whether it did.
 bool BoxFinder::joinTwo(unsigned outer, unsigned inner) {
   for (size_t axis = 0; axis + 1 < dimensions.size(); ++axis) {
     Dimension &first = dimensions[axis], &second = dimensions[axis + 1];

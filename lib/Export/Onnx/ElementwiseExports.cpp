@@ -147,7 +147,7 @@ static void writeStopGradient(GraphWriter &writer, Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// The table
+// The table of handlers
 //===----------------------------------------------------------------------===//
 
 llvm::ArrayRef<ExportHandler> getElementwiseExports() {

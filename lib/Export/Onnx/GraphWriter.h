@@ -37,7 +37,8 @@ public:
 
 private:
   llvm::StringSet<> names;
-  /// The last number after each base: thousands of values may share a base.
+  /// The last number that was appended to each base, so that make() doesn't try
+  /// 1, 2, 3 and so on again: thousands of values may share a base.
   llvm::StringMap<int> numbers;
 };
 

@@ -164,8 +164,9 @@ static void writeContract(GraphWriter &writer, Operation *op) {
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-/// Returns the result's scales for an op that keeps axis 0 and changes all
-/// others.
+/// Returns how the sizes of the result's axes depend on the batch size, for an
+/// op that keeps axis 0 and changes all others. If the batch is on another
+/// axis, the graph gets a fixed batch size.
 static SmallVector<Scale> keepBatch(GraphWriter &writer, const Tensor &input) {
   if (input.getBatchAxis() > 0)
     writer.requireFixedBatch();
@@ -347,7 +348,7 @@ static SmallVector<Value> getDropoutInput(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// The table
+// The table of handlers
 //===----------------------------------------------------------------------===//
 
 llvm::ArrayRef<ExportHandler> getLayerExports() {

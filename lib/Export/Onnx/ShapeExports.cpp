@@ -371,7 +371,7 @@ static void writeIota(GraphWriter &writer, Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// The table
+// The table of handlers
 //===----------------------------------------------------------------------===//
 
 llvm::ArrayRef<ExportHandler> getShapeExports() {

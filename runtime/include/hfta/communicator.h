@@ -104,7 +104,7 @@ hfta_status hfta_communicator_open(const hfta_rank_options *options,
 void hfta_communicator_close(hfta_communicator *communicator);
 
 //===----------------------------------------------------------------------===//
-// The table
+// The table of functions
 //===----------------------------------------------------------------------===//
 
 /// One message to or from a rank of the communicator. A rank may name itself:
@@ -146,8 +146,8 @@ typedef struct hfta_communicator_functions {
   hfta_status (*split)(hfta_communicator *communicator, int color, int key,
                        hfta_communicator **out, hfta_error *error);
 
-  /// Starts the messages and returns at once. If all steps post alike, only the
-  /// first one allocates memory.
+  /// Starts the messages and returns at once. If every step posts the same
+  /// messages, memory is allocated only in the first step.
   hfta_status (*post)(hfta_communicator *communicator, const hfta_post *post,
                       hfta_posted **out, hfta_error *error);
   /// Returns when all messages of the post have ended, and frees the post, even

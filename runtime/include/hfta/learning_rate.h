@@ -18,8 +18,7 @@ const char *hfta_learning_rate_name(uint32_t kind);
 bool hfta_learning_rate_needs_total(const hfta_learning_rate *schedule);
 
 /// Returns the rate of `copy` in the 0-based `step` of `total_steps`. With w
-/// the
-/// copy's warm-up and t = step - w, it is
+/// the copy's warm-up and t = step - w, it is
 ///
 ///   step < w    lr * (step + 1) / w
 ///   constant    lr

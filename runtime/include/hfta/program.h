@@ -46,8 +46,7 @@ typedef enum hfta_segment_role {
   HFTA_SEGMENT_OPTIMIZER_STATE = 3, ///< moments and other state
   HFTA_SEGMENT_STATISTICS = 4,      ///< running mean and variance
   HFTA_SEGMENT_SAVED = 5,           ///< activations kept for backward
-  HFTA_SEGMENT_CUT = 6,             ///< values that cross
-                                    ///< from block to block
+  HFTA_SEGMENT_CUT = 6,             ///< values that cross from block to block
   HFTA_SEGMENT_WORKSPACE = 7,       ///< temporary memory within one task
   HFTA_SEGMENT_SCRATCH = 8,         ///< one instance per thread, temporary
                                     ///< memory within a kernel
@@ -484,8 +483,8 @@ typedef struct hfta_port {
 /// into hfta_program.tensors; UINT32_MAX: absent.
 typedef struct hfta_roles {
   uint32_t step;        ///< i64, shared: steps done before this one
-  uint32_t micro_batch; ///< i64, shared: number of the micro-batch in the step,
-                        ///< constant in each instance of the segment
+  uint32_t micro_batch; ///< i64, shared: index of the micro-batch in the step;
+                        ///< instance m of the segment always holds m
   uint32_t valid_samples; ///< i64, shared: real samples in this micro-batch
                           ///< (evaluate)
   uint32_t learning_rate; ///< one real per copy

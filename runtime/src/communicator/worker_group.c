@@ -250,7 +250,7 @@ static hfta_status await_copies(communicator *self, hfta_posted *posted,
 }
 
 //===----------------------------------------------------------------------===//
-// The table
+// The table of functions
 //===----------------------------------------------------------------------===//
 
 /// Removes a failed post: when this returns, none of it is in flight any more.

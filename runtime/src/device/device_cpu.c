@@ -61,7 +61,7 @@ void hfta_cpu_device_end(hfta_cpu_device *self) {
 }
 
 //===----------------------------------------------------------------------===//
-// The table
+// The table of functions
 //===----------------------------------------------------------------------===//
 
 static void cpu_close(hfta_device *device) {

@@ -55,8 +55,8 @@ typedef struct hfta_shared_pool {
 
 /// Makes queues whose tasks run on `pool`, one at a time. If the pool is taken,
 /// a small task (one whose kernels need no scratch) of a queue other than the
-/// first runs on that queue's own thread instead of waiting. Too little memory
-/// or too few threads are HFTA_UNSUPPORTED.
+/// first runs on that queue's own thread instead of waiting. Returns
+/// HFTA_UNSUPPORTED if there isn't enough memory or a thread can't be started.
 hfta_status hfta_queues_create(const hfta_device_options *options,
                                hfta_shared_pool *pool, hfta_queues **out,
                                hfta_error *error);

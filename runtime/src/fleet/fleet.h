@@ -7,7 +7,6 @@
 // Threads: a model is used by one thread at a time; several models may be used
 // at once. Ownership: the fleet owns its models and seats; instances that were
 // created at a seat are destroyed before hfta_fleet_close.
-// a seat are destroyed before hfta_fleet_close.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_FLEET_FLEET_H

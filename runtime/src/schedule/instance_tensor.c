@@ -152,7 +152,8 @@ static hfta_status write_own(hfta_instance *instance, uint32_t tensor,
   return status;
 }
 
-/// Writes a tensor; one that all copies share is written to each part.
+/// Writes a tensor of one copy; a tensor that all copies share is written in
+/// each of the instance's parts (parts.h).
 hfta_status hfta_instance_write(hfta_instance *instance, uint32_t tensor,
                                 int64_t copy, uint64_t offset, const void *from,
                                 uint64_t bytes) {

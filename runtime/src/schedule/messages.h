@@ -36,9 +36,9 @@ void hfta_messages_destroy(hfta_messages *self);
 /// Whether the post is one of these messages.
 bool hfta_messages_have(const hfta_messages *self, const hfta_post *post);
 
-/// Gives the device the messages of an HFTA_COMMAND_SEND or _RECEIVE, for the
-/// worker's micro-batch at `place` among its own; 0 for a command that runs
-/// once.
+/// Gives the device the messages of an HFTA_COMMAND_SEND or _RECEIVE. `place`
+/// is the position of the micro-batch among those of the worker; 0 for a
+/// command that runs once.
 void hfta_messages_give(struct hfta_worker *worker, const hfta_command *command,
                         int64_t place);
 

@@ -74,7 +74,8 @@ static bool append(hfta_json_reader *reader, const char *bytes, size_t size) {
   return true;
 }
 
-/// Reads four hexadecimal digits; returns -1 if there are none.
+/// Reads four hexadecimal digits; returns -1 if one of the next four characters
+/// isn't one.
 static int32_t read_hex(hfta_json_reader *reader) {
   int32_t value = 0;
   for (int i = 0; i < 4; ++i, ++reader->offset) {

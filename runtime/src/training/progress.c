@@ -84,7 +84,7 @@ static void print_line(hfta_progress *progress,
 }
 
 //===----------------------------------------------------------------------===//
-// The table
+// The table on the terminal
 //===----------------------------------------------------------------------===//
 
 static void draw_table(hfta_progress *progress) {

@@ -57,8 +57,8 @@ static int64_t count_wanted(const block *self) {
   return has_copies ? 1 + self->state.program->copies : 0;
 }
 
-/// Gives each block the same number of lines for its copies. Blocks that need
-/// fewer leave the rest to others.
+/// Divides `lines` lines of the terminal equally among the jobs' blocks of the
+/// table, for their copies. A block that needs fewer leaves the rest to others.
 static void share_lines(hfta_screen *self, int64_t lines) {
   int64_t open = self->count, share = 0;
   for (int64_t i = 0; i < self->count; ++i)

@@ -53,10 +53,11 @@ void hfta_screen_close(hfta_screen *screen);
 void hfta_screen_finish(hfta_screen *screen, int64_t block,
                         hfta_screen_outcome outcome, int64_t step);
 
-/// Enclose any other output to standard output or error: meanwhile there is no
-/// table, and other users of the screen wait. In between the same thread calls
-/// no other function of the screen or of a progress on it; end_output flushes
-/// standard output. NULL is allowed.
+/// Call these before and after other output to standard output or error.
+/// Between the two calls the table is hidden, and other threads that call
+/// functions of the screen wait; this thread may not call them, nor those of a
+/// progress that is shown on the screen. end_output flushes standard output.
+/// NULL is allowed.
 void hfta_screen_begin_output(hfta_screen *screen);
 void hfta_screen_end_output(hfta_screen *screen);
 

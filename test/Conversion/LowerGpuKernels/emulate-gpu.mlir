@@ -37,8 +37,7 @@ llvm.func @alone(%x: !llvm.ptr) attributes {nvvm.kernel, nvvm.maxntid = array<i3
 
 // -----
 
-// The threads of a warp multiply together; bf16 is
-// but bits.
+// The threads of a warp multiply together; bf16 numbers are handled as bits.
 // CHECK-LABEL: llvm.func internal @multiplies(
 // CHECK: %[[BITS:.+]] = llvm.load %{{.+}} : !llvm.ptr -> i16
 // CHECK: %[[WORD:.+]] = llvm.zext %[[BITS]] : i16 to i32

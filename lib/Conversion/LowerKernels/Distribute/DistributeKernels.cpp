@@ -69,7 +69,8 @@ static MemRefType getMemoryType(Type type) {
       StridedLayoutAttr::get(type.getContext(), /*offset=*/0, strides));
 }
 
-/// Fills memory instead of reading a constant of equal elements.
+/// Replaces each constant of equal elements among the operands of `end` by a
+/// linalg.fill, so that no memory is read for it.
 static void replaceSplats(RewriterBase &rewriter, Operation *end) {
   for (OpOperand &use : end->getOpOperands()) {
     auto constant = use.get().getDefiningOp<arith::ConstantOp>();

@@ -84,8 +84,7 @@ static void addAttributes(func::FuncOp kernel) {
       LLVM::LinkageAttr::get(kernel.getContext(), LLVM::Linkage::Internal));
 }
 
-/// Collects kernels, the declarations of functions that they call, and
-/// Returns the declarations of functions that kernels call, and constants.
+/// Returns the declarations of functions that kernels call, and all constants.
 static SmallVector<Operation *>
 collectSharedOps(ModuleOp module, ArrayRef<func::FuncOp> kernels) {
   llvm::SmallDenseSet<StringRef> called;

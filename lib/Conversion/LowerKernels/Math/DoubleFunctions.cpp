@@ -122,9 +122,8 @@ Value DoubleFunctions::tangent(Value x) {
       [&](Value argument) { return exponential(argument); });
 }
 
-/// Computes x + x P(x^2) below 1.25, else 1 - e^P(
-/// x
-/// - 3).
+/// Computes x + x P(x^2) where |x| is below 1.25, elsewhere 1 - e^P(|x| - 3)
+/// with the sign of x.
 Value DoubleFunctions::errorFunction(Value x) {
   Value size = magnitude(x);
   Value p = evaluate(
@@ -200,8 +199,10 @@ Value DoubleFunctions::sine(Value x, const Angle &angle, int64_t quarters) {
 // Powers
 //===----------------------------------------------------------------------===//
 
-/// Computes the logarithm as addLogarithm does, but with the rest of each
-/// number that matters: log m is 2 s + s (2/3 z + z^2 P(z)).
+/// Computes the logarithm of x = 2^n m, and the rounding error of that. As in
+/// addLogarithm, with s = (m - 1) / (m + 1) and z = s^2, log m is
+/// 2 s + s (2/3 z + z^2 P(z)); here the rounding errors of intermediate results
+/// are carried along.
 DoubleFunctions::Pair DoubleFunctions::logarithmWithRest(Value x) {
   auto [m, n] = split(x);
   Value one = number(1, x);
@@ -232,9 +233,7 @@ DoubleFunctions::Pair DoubleFunctions::logarithmWithRest(Value x) {
   return {all.high, multiplyAdd(n, kLn2Low, add(all.low, rest))};
 }
 
-/// Computes e^(y log
-/// x
-/// ).
+/// Computes e^(exponent log |base|), and handles signs and special values.
 Value DoubleFunctions::power(Value base, Value exponent) {
   Pair logarithm = logarithmWithRest(magnitude(base));
   // For any base, larger exponents give 0, 1 or infinity.
@@ -248,9 +247,8 @@ Value DoubleFunctions::power(Value base, Value exponent) {
   return selectPower(base, exponent, exponential(bounded, rest));
 }
 
-/// Handles special values; `regular` is the power of
-/// base
-/// , unless that is 0, infinite or NaN.
+/// Handles signs and special values; `regular` is the power of |base|, unless
+/// the base is 0, infinite or NaN.
 Value DoubleFunctions::selectPower(Value base, Value exponent, Value regular) {
   using Predicate = arith::CmpFPredicate;
   double infinity = std::numeric_limits<double>::infinity();

@@ -43,11 +43,7 @@ private:
   };
 
   Pair multiplyExactly(Value a, Value b);
-  /// Adds two numbers exactly, if
-  /// a
-  /// >=
-  /// b
-  /// or a is 0.
+  /// Adds two numbers exactly, if |a| >= |b| or a is 0.
   Pair addToLarger(Value a, Value b);
   Pair subtractExactly(Value a, Value b);
   Pair multiplyByHalfPi(Value high, Value low);

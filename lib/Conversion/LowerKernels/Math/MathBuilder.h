@@ -91,10 +91,9 @@ public:
   Value selectQuarter(Value sine, Value cosine, Value quarters);
 
 protected:
-  /// Computes the hyperbolic tangent: below .625, x + x^3 P(x^2) with P of
-  /// these coefficients; else (1 - t) / (1 + t) with t = e^(-2
-  /// x
-  /// ).
+  /// Computes the hyperbolic tangent: where |x| is below .625, x + x^3 P(x^2)
+  /// with P of these coefficients; elsewhere (1 - t) / (1 + t) with the sign of
+  /// x, where t = e^(-2 |x|).
   Value tangent(Value x, ArrayRef<double> coefficients,
                 llvm::function_ref<Value(Value)> exponential);
 

@@ -57,9 +57,8 @@ Value SingleFunctions::tangent(Value x) {
       [&](Value argument) { return exponential(argument); });
 }
 
-/// Computes x + x P(x^2) below 1, else 1 - e^P(
-/// x
-/// ).
+/// Computes x + x P(x^2) where |x| is below 1, elsewhere 1 - e^P(|x|) with the
+/// sign of x.
 Value SingleFunctions::errorFunction(Value x) {
   Value size = magnitude(x);
   Value p = evaluate(multiply(x, x),

@@ -8,7 +8,8 @@
 
 namespace mlir::hfta {
 
-/// The further tries, each with ten times the damping of the one before.
+/// How many more times an inversion that has failed is tried, each time with
+/// ten times the damping of the time before.
 inline constexpr int64_t kFurtherTries = 3;
 
 /// Emits the inversion of one matrix, block by block.

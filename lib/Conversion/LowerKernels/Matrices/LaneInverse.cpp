@@ -190,8 +190,8 @@ Square LaneInverse::sum(Value first, Value end, Value i, Value j) {
   return result;
 }
 
-/// Computes Y's block on the diagonal. Returns `ok` without the lanes whose
-/// pivots aren't positive and finite.
+/// Computes the block of Y = L⁻ᵀ on the diagonal that begins at row `i`.
+/// Returns `ok`, cleared for lanes with a pivot that isn't positive and finite.
 Value LaneInverse::decomposeDiagonal(Value i, Value damping, Value ok) {
   Square rest = sum(b.add(i, kSide), end, i, i), upper;
   for (int64_t r = 0; r < kSide; ++r)
@@ -227,7 +227,8 @@ Value LaneInverse::decomposeDiagonal(Value i, Value damping, Value ok) {
   return ok;
 }
 
-/// Computes L(I, J) if `isBelow` the diagonal, Y(I, J) otherwise.
+/// Computes the block of the triangle L at row `i` and column `j` if it
+/// `isBelow` the diagonal, otherwise that of Y = L⁻ᵀ.
 void LaneInverse::finishBlock(Value i, Value j, bool isBelow) {
   Square rest = sum(b.add(i, kSide), isBelow ? end : b.add(j, kSide), i, j);
   for (int64_t r = 0; r < kSide; ++r)

@@ -94,8 +94,8 @@ private:
   }
   /// Returns the largest value of `element` over all rows and columns.
   Value findLargest(Element element);
-  /// Calls `body` with the first column of each vector, from the vector of
-  /// `first` on.
+  /// Calls `body` for each vector of neighbouring columns, with the index of
+  /// its first column, beginning with the vector that holds column `first`.
   void loopColumns(Value first, LoopBuilder::Body body);
   /// Sets `product` to the sum of the square's rows after `row`, each
   /// multiplied by its element of the reflector.
@@ -126,9 +126,8 @@ private:
   Value zero, rows, sides;
   /// The matrix, later reflectors in its rows, finally Qᵀ; and Q.
   Value symmetric, basis;
-  /// T's diagonal, and the elements beside it; 2 /
-  /// v
-  /// ² of the reflectors v.
+  /// The elements on T's diagonal, and those beside it; 2 / |v|² for each
+  /// reflector v.
   Value diagonal, beside, weights;
   Value reflector, product;
 };

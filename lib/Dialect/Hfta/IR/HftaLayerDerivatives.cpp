@@ -89,7 +89,8 @@ HFTA_DEFINE_BACKWARD(ConvInputGradientOp) {
     backward.set(1, weightGradient(op, input, gradient, weight));
 }
 
-/// The incoming gradient is shaped as a convolution's weight.
+/// The op's result is the gradient of a convolution's weight, so the incoming
+/// gradient has the weight's shape.
 HFTA_DEFINE_BACKWARD(ConvWeightGradientOp) {
   Expression input = backward.operand(0), gradient = backward.operand(1);
   Expression weight = backward.gradient();

@@ -117,7 +117,7 @@ ParameterUse GatherOp::getParameterUse(unsigned operand) {
 }
 
 //===----------------------------------------------------------------------===//
-// Norms
+// Normalization layers
 //===----------------------------------------------------------------------===//
 
 /// Whether `factor`, one per row or channel, is the inverse square root of some

@@ -247,7 +247,7 @@ static void updateLion(OptimizerUpdate &update) {
 }
 
 //===----------------------------------------------------------------------===//
-// The table
+// The table of optimizers
 //===----------------------------------------------------------------------===//
 
 static constexpr OptimizerInfo kOptimizers[] = {

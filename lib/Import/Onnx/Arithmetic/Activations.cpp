@@ -253,7 +253,7 @@ static void importDropout(Node &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// The table
+// The table of handlers
 //===----------------------------------------------------------------------===//
 
 llvm::ArrayRef<OpHandler> getActivationHandlers() {

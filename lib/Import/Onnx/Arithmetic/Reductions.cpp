@@ -145,7 +145,7 @@ static void importLogSumExp(Node &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// The table
+// The table of handlers
 //===----------------------------------------------------------------------===//
 
 llvm::ArrayRef<OpHandler> getReductionHandlers() {

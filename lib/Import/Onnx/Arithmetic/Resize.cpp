@@ -435,7 +435,7 @@ static void importUpsample(Node &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// The table
+// The table of handlers
 //===----------------------------------------------------------------------===//
 
 llvm::ArrayRef<OpHandler> getResizeHandlers() {

@@ -262,7 +262,7 @@ static void importConvTranspose(Node &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// The table
+// The table of handlers
 //===----------------------------------------------------------------------===//
 
 llvm::ArrayRef<OpHandler> getLinearHandlers() {

@@ -261,7 +261,7 @@ static void importLocalResponse(Node &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// The table
+// The table of handlers
 //===----------------------------------------------------------------------===//
 
 llvm::ArrayRef<OpHandler> getNormalizationHandlers() {

@@ -143,7 +143,7 @@ static void importGlobalMaxPool(Node &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// The table
+// The table of handlers
 //===----------------------------------------------------------------------===//
 
 llvm::ArrayRef<OpHandler> getPoolingHandlers() {

@@ -8,7 +8,9 @@ namespace mlir::hfta::onnx_import {
 // Reshape
 //===----------------------------------------------------------------------===//
 
-/// Replaces zeros and one -1; returns false after an error.
+/// Completes the shape of ONNX's Reshape: unless `allowZero`, a 0 becomes the
+/// input's size at that axis, and one -1 becomes the size that is left. Returns
+/// false after an error.
 static bool completeShape(Node &node, ArrayRef<int64_t> input, bool allowZero,
                           SmallVectorImpl<int64_t> &shape) {
   std::optional<size_t> open;
@@ -255,7 +257,7 @@ static void importSize(Node &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// The table
+// The table of handlers
 //===----------------------------------------------------------------------===//
 
 llvm::ArrayRef<OpHandler> getShapeHandlers() {

@@ -186,7 +186,10 @@ void LayerFinder::visitLayer(const NodeProto &node,
         initializer.empty())
       continue;
     isWeighted = true;
-    // The scale of a batch normalization is its own, whatever it starts with.
+    // A scale of ones or a shift of zeros may have been written for a
+    // normalization that has no parameters. But with `nodes` the scale and
+    // shift of a batch normalization count whatever they hold: then the job's
+    // clauses decide whether they are trained.
     bool isOwn = layer.kind != LayerOperator::Kind::normalization ||
                  (nodes && node.op_type() == "BatchNormalization");
     if (isOwn || !isSplat(initializer, index == 1 ? 1 : 0))

@@ -1,7 +1,8 @@
 //===- VariableIndex.h - Variables by their purpose -------------*- C++ -*-===//
 //
-// Finds the variables that passes have declared for each other: the step, the
-// gradient of a parameter, the tensor of a data field.
+// Looks up a variable by its purpose, so that a pass finds what an earlier pass
+// has declared: the step counter, the gradient of a parameter, the tensor of a
+// data field.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_VARIABLEINDEX_H
