@@ -323,7 +323,7 @@ GpuCodeGenerator::link(llvm::ArrayRef<std::string> objects) const {
     files.push_back(std::move(*file));
     arguments.push_back(files.back().getPath());
   }
-  if (canUseLld(*compiler))
+  if (!findLld(*compiler).empty())
     arguments.push_back("-fuse-ld=lld");
   arguments.push_back("-lm");
   if (llvm::Error error = runProgram(arguments, "link emulated kernels"))

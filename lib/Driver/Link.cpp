@@ -28,6 +28,102 @@ llvm::Expected<std::string> hfta::findRuntime() {
 }
 
 //===----------------------------------------------------------------------===//
+// The command
+//===----------------------------------------------------------------------===//
+
+/// The folders of the files that every program is linked with: of the C library
+/// and of the C compiler's own library.
+namespace {
+struct SystemFolders {
+  std::string library, compiler;
+};
+} // namespace
+
+static constexpr llvm::StringLiteral kDynamicLinker =
+    "/lib64/ld-linux-x86-64.so.2";
+
+/// Returns the folder of the newest GCC that has its start files; empty if
+/// there is none.
+static std::string findCompilerFolder() {
+  std::string newest;
+  unsigned newestVersion = 0;
+  std::error_code error;
+  using Entries = llvm::sys::fs::directory_iterator;
+  for (Entries kind("/usr/lib/gcc", error), end; !error && kind != end;
+       kind.increment(error)) {
+    if (!llvm::sys::path::filename(kind->path()).starts_with("x86_64-"))
+      continue;
+    std::error_code unreadable;
+    for (Entries folder(kind->path(), unreadable); !unreadable && folder != end;
+         folder.increment(unreadable)) {
+      unsigned version = 0;
+      llvm::sys::path::filename(folder->path()).consumeInteger(10, version);
+      if (version > newestVersion &&
+          llvm::sys::fs::exists(folder->path() + "/crtbeginS.o")) {
+        newestVersion = version;
+        newest = folder->path();
+      }
+    }
+  }
+  return newest;
+}
+
+/// Returns the folders as GNU systems have them; nothing where they are
+/// elsewhere, which only the compiler knows.
+static std::optional<SystemFolders> findSystemFolders() {
+  SystemFolders folders;
+  for (const char *folder :
+       {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"})
+    if (llvm::sys::fs::exists(llvm::Twine(folder) + "/Scrt1.o")) {
+      folders.library = folder;
+      break;
+    }
+  folders.compiler = findCompilerFolder();
+  if (folders.library.empty() || folders.compiler.empty() ||
+      !llvm::sys::fs::exists(kDynamicLinker))
+    return std::nullopt;
+  return folders;
+}
+
+/// Returns the command that links with `inputs`: LLVM's linker itself where it
+/// and the system's files are found, as the compiler, which would call it,
+/// takes longer than the linker; or else the compiler.
+static std::vector<std::string>
+makeCommand(const std::string &compiler, llvm::StringRef output,
+            llvm::ArrayRef<std::string> inputs) {
+  std::vector<std::string> command;
+  auto add = [&](std::initializer_list<std::string> arguments) {
+    command.insert(command.end(), arguments);
+  };
+  std::string linker = findLld(compiler);
+  std::optional<SystemFolders> folders;
+  llvm::StringRef flags = HFTA_LINK_FLAGS;
+  if (!linker.empty() && flags.empty())
+    folders = findSystemFolders();
+  if (!folders) {
+    add({compiler, "-o", output.str()});
+    llvm::append_range(command, inputs);
+    add({"-lm", "-lpthread", "-ldl", "-pie", "-Wl,--gc-sections"});
+    if (!linker.empty())
+      add({"-fuse-ld=lld"});
+    for (llvm::StringRef flag : llvm::split(flags, ' '))
+      if (!flag.empty())
+        add({flag.str()});
+    return command;
+  }
+  std::string own = folders->compiler + "/", library = folders->library + "/";
+  add({linker, "--hash-style=gnu", "--build-id", "--eh-frame-hdr", "-m",
+       "elf_x86_64", "-pie", "-dynamic-linker", kDynamicLinker.str(), "-o",
+       output.str(), library + "Scrt1.o", library + "crti.o",
+       own + "crtbeginS.o", "-L" + own, "-L" + library});
+  llvm::append_range(command, inputs);
+  add({"-lm", "-lpthread", "-ldl", "--gc-sections", "-lc", "-lgcc",
+       "--as-needed", "-lgcc_s", "--no-as-needed", own + "crtendS.o",
+       library + "crtn.o"});
+  return command;
+}
+
+//===----------------------------------------------------------------------===//
 // Linking
 //===----------------------------------------------------------------------===//
 
@@ -44,8 +140,7 @@ llvm::Error hfta::linkProgram(llvm::ArrayRef<std::string> objects,
   if (!program)
     return program.takeError();
   std::vector<OutputFile> parts;
-  llvm::SmallVector<llvm::StringRef> arguments = {*compiler, "-o",
-                                                  program->getTemporaryPath()};
+  std::vector<std::string> inputs;
   for (auto [index, object] : llvm::enumerate(objects)) {
     llvm::Expected<OutputFile> part = OutputFile::create(
         (program->getTemporaryPath() + "." + llvm::Twine(index) + ".o").str());
@@ -53,18 +148,15 @@ llvm::Error hfta::linkProgram(llvm::ArrayRef<std::string> objects,
       return part.takeError();
     if (llvm::Error error = part->write(object))
       return error;
+    inputs.push_back(part->getTemporaryPath().str());
     parts.push_back(std::move(*part));
   }
-  for (const OutputFile &part : parts)
-    arguments.push_back(part.getTemporaryPath());
-  arguments.append(
-      {*runtime, "-lm", "-lpthread", "-ldl", "-pie", "-Wl,--gc-sections"});
-  if (canUseLld(*compiler))
-    arguments.push_back("-fuse-ld=lld");
-  for (llvm::StringRef flag : llvm::split(HFTA_LINK_FLAGS, ' '))
-    if (!flag.empty())
-      arguments.push_back(flag);
-  if (llvm::Error error = runProgram(arguments, "link"))
+  inputs.push_back(*runtime);
+  std::vector<std::string> command =
+      makeCommand(*compiler, program->getTemporaryPath(), inputs);
+  if (llvm::Error error = runProgram(
+          llvm::SmallVector<llvm::StringRef>(command.begin(), command.end()),
+          "link"))
     return error;
   return program->keep();
 }

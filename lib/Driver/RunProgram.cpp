@@ -41,13 +41,15 @@ llvm::Expected<std::string> hfta::findCompiler() {
       "cannot link: no clang-22, clang, cc or gcc on the path");
 }
 
-bool hfta::canUseLld(llvm::StringRef compiler) {
-  if (!llvm::sys::path::filename(compiler).starts_with("clang"))
-    return false;
+std::string hfta::findLld(llvm::StringRef compiler) {
   llvm::SmallString<256> real;
-  if (llvm::sys::fs::real_path(compiler, real))
-    return false;
-  return bool(llvm::sys::findProgramByName(
-             "ld.lld", {llvm::sys::path::parent_path(real)})) ||
-         bool(llvm::sys::findProgramByName("ld.lld"));
+  if (!llvm::sys::path::filename(compiler).starts_with("clang") ||
+      llvm::sys::fs::real_path(compiler, real))
+    return "";
+  llvm::ErrorOr<std::string> own = llvm::sys::findProgramByName(
+      "ld.lld", {llvm::sys::path::parent_path(real)});
+  if (own)
+    return *own;
+  llvm::ErrorOr<std::string> path = llvm::sys::findProgramByName("ld.lld");
+  return path ? *path : "";
 }

@@ -19,9 +19,10 @@ llvm::Error runProgram(llvm::ArrayRef<llvm::StringRef> arguments,
 /// Returns the first C compiler on the path; it knows where the C library is.
 llvm::Expected<std::string> findCompiler();
 
-/// Whether `compiler` is a clang that finds LLVM's linker in its own folder or
-/// on the path. That linker takes a fraction of the time.
-bool canUseLld(llvm::StringRef compiler);
+/// Returns the path of LLVM's linker, from the folder of `compiler`, if that is
+/// a clang, or from the path; empty if there is none. It takes a fraction of the
+/// time that others take.
+std::string findLld(llvm::StringRef compiler);
 
 } // namespace mlir::hfta
 
