@@ -108,15 +108,17 @@ void hfta::buildLinalgPipeline(OpPassManager &pm,
   // Schedules are verified here, so that those in a text that somebody edited
   // are checked too.
   pm.addPass(createHftaVerifySchedules());
-  pm.addNestedPass<func::FuncOp>(createConvertHftaToLinalgPass(convert));
-  addCleanUp(pm);
+  OpPassManager &kernels = pm.nest<func::FuncOp>();
+  kernels.addPass(createConvertHftaToLinalgPass(convert));
+  addKernelCleanUp(kernels);
   markPhase(pm, "linalg");
 }
 
 void hfta::buildScratchPipeline(OpPassManager &pm) {
   pm.addPass(createHftaSchedule());
-  pm.addNestedPass<func::FuncOp>(createConvertHftaToLinalgPass());
-  addCleanUp(pm);
+  OpPassManager &kernels = pm.nest<func::FuncOp>();
+  kernels.addPass(createConvertHftaToLinalgPass());
+  addKernelCleanUp(kernels);
   buildLowerKernelsPipeline(pm, {});
 }
 

@@ -23,6 +23,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassOptions.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir {
 class OpPassManager;
@@ -93,6 +94,14 @@ struct LowerKernelsOptions : public PassPipelineOptions<LowerKernelsOptions> {
       llvm::cl::desc("Check after each step that sums keep their order"),
       llvm::cl::init(false)};
 };
+
+/// Returns how patterns are applied to kernels: their regions have one block
+/// each until loops become branches, so there is nothing to simplify about
+/// blocks.
+GreedyRewriteConfig getKernelRewriteConfig();
+
+/// Adds the passes that simplify kernels and remove duplicates from them.
+void addKernelCleanUp(OpPassManager &kernels);
 
 /// Builds the passes from kernels on tensors to LLVM functions, each with a C
 /// entry point, for the module's `hfta.target`. Other ops of the module stay as

@@ -17,16 +17,14 @@ static void addThreads(OpPassManager &pm, bool alwaysTogether,
   HftaMatricesToLoopsOptions matrices;
   matrices.usesLanes = false;
   pm.addNestedPass<func::FuncOp>(createHftaMatricesToLoops(matrices));
-  pm.addNestedPass<func::FuncOp>(createCanonicalizerPass());
-  pm.addNestedPass<func::FuncOp>(createCSEPass());
+  addKernelCleanUp(pm.nest<func::FuncOp>());
   HftaMapKernelsToGpuOptions map;
   map.always = alwaysTogether;
   pm.addNestedPass<func::FuncOp>(createHftaMapKernelsToGpu(map));
   if (warpGroups)
     pm.addPass(createHftaAddWarpGroupKernels());
   pm.addPass(createHftaKernelsToThreads());
-  pm.addNestedPass<func::FuncOp>(createCanonicalizerPass());
-  pm.addNestedPass<func::FuncOp>(createCSEPass());
+  addKernelCleanUp(pm.nest<func::FuncOp>());
   pm.addNestedPass<func::FuncOp>(createHftaFuseSumLoops());
   pm.addNestedPass<func::FuncOp>(createCSEPass());
 }

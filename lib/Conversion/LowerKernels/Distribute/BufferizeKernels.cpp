@@ -99,7 +99,8 @@ static LogicalResult decomposePads(func::FuncOp kernel) {
   RewritePatternSet patterns(kernel.getContext());
   patterns.add<DecomposePad>(kernel.getContext(), /*benefit=*/2);
   linalg::populateDecomposePadPatterns(patterns);
-  return applyPatternsGreedily(kernel, std::move(patterns));
+  return applyPatternsGreedily(kernel, std::move(patterns),
+                               getKernelRewriteConfig());
 }
 
 static LogicalResult bufferize(func::FuncOp kernel) {

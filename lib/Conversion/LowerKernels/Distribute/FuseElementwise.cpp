@@ -226,7 +226,8 @@ static LogicalResult simplify(func::FuncOp kernel) {
   linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
   linalg::FillOp::getCanonicalizationPatterns(patterns, context);
   patterns.add<InlineSplats, TransposeBeforePad>(context);
-  return applyPatternsGreedily(kernel, std::move(patterns));
+  return applyPatternsGreedily(kernel, std::move(patterns),
+                               getKernelRewriteConfig());
 }
 
 namespace {

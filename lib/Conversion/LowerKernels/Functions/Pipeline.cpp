@@ -14,9 +14,14 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-static void addCleanUp(OpPassManager &pm) {
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+GreedyRewriteConfig hfta::getKernelRewriteConfig() {
+  return GreedyRewriteConfig().setRegionSimplificationLevel(
+      GreedySimplifyRegionLevel::Disabled);
+}
+
+void hfta::addKernelCleanUp(OpPassManager &kernels) {
+  kernels.addPass(createCanonicalizerPass(getKernelRewriteConfig()));
+  kernels.addPass(createCSEPass());
 }
 
 static void addVerification(OpPassManager &pm,
@@ -30,16 +35,15 @@ void hfta::buildLowerKernelsPipeline(OpPassManager &pm,
   OpPassManager &tensors = pm.nest<func::FuncOp>();
   tensors.addPass(createHftaMatricesToLoops());
   addVerification(tensors, options);
-  addCleanUp(tensors);
   tensors.addPass(createHftaFuseElementwise());
-  addCleanUp(tensors);
+  addKernelCleanUp(tensors);
   addVerification(tensors, options);
   tensors.addPass(createHftaDistributeKernels());
-  addCleanUp(tensors);
+  addKernelCleanUp(tensors);
   pm.addPass(createHftaBufferizeKernels());
 
   OpPassManager &memory = pm.nest<func::FuncOp>();
-  addCleanUp(memory);
+  addKernelCleanUp(memory);
   addVerification(memory, options);
   memory.addPass(createHftaKernelsToLoops());
   // The marks of sums are erased here, whether or not the sums are checked.
@@ -65,7 +69,7 @@ void hfta::buildKernelLoopsPipeline(OpPassManager &pm) {
   addresses.addPass(createLowerAffinePass());
   addresses.addPass(memref::createExpandStridedMetadataPass());
   addresses.addPass(createLowerAffinePass());
-  addCleanUp(addresses);
+  addKernelCleanUp(addresses);
 }
 
 void hfta::registerLowerKernelsPipeline() {

@@ -176,7 +176,8 @@ struct ExpandMathPass : hfta::impl::HftaExpandMathBase<ExpandMathPass> {
     FrozenRewritePatternSet patterns(std::move(list));
     if (failed(failableParallelForEach(
             &getContext(), kernels, [&](func::FuncOp kernel) {
-              return applyPatternsGreedily(kernel, patterns);
+              return applyPatternsGreedily(kernel, patterns,
+                                           getKernelRewriteConfig());
             })))
       return signalPassFailure();
     // Calls add declarations to the module, one after the other.
