@@ -108,10 +108,11 @@ def check_resumed(check):
                            "resumed by 4, 1, 2 and 3 ranks", COPIES)
 
 
-def expect_message(output, *words):
+def expect_message(output, *words, most=1):
     errors = [line for line in output.splitlines() if ": error: " in line]
-    if len(errors) != 1 or any(word not in errors[0] for word in words):
-        fail(f"expected one error with {words}, got\n{output:.3000}")
+    if not 1 <= len(errors) <= most or any(word not in line for word in words
+                                           for line in errors):
+        fail(f"expected at most {most} errors with {words}, got\n{output:.3000}")
 
 
 def check_other_data(check):
@@ -220,7 +221,8 @@ def check_ends(check):
         fail("mpirun has taken more than 10 s to end")
     ranks = begin("stopped-rank", "--rank-timeout", 2)
     os.kill(find_rank(binary, 1), signal.SIGSTOP)
-    expect_message(ranks.finish(5), "rank 1", "2 s")
+    # Each of the other ranks may report it before the first of them ends all.
+    expect_message(ranks.finish(5), "rank 1", "2 s", most=3)
     ranks = begin("asked")
     ranks.process.send_signal(signal.SIGUSR1)
     output = ranks.finish(128 + signal.SIGUSR1)
