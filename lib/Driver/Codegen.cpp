@@ -19,6 +19,8 @@
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Internalize.h"
 
+#include <functional>
+#include <mutex>
 #include <sys/resource.h>
 
 using namespace mlir;
@@ -40,8 +42,12 @@ unsigned hfta::getThreadLimit() {
 
 static llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 createMachine(TargetAttr target) {
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
+  // Several threads create machines.
+  static std::once_flag registered;
+  std::call_once(registered, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
   return createTargetMachine(kHostTriple, kBaseCpu, target.getLlvmFeatures());
 }
 
@@ -53,27 +59,64 @@ static void setFunctionTarget(llvm::Function &function, TargetAttr target) {
   function.addFnAttr(llvm::Attribute::NoUnwind);
 }
 
-LogicalResult CodeGenerator::translate(ModuleOp op) {
+/// Returns the LLVM module of an op in the LLVM dialect.
+static llvm::Expected<std::unique_ptr<llvm::Module>>
+translateModule(ModuleOp op, llvm::StringRef name, TargetAttr target,
+                llvm::LLVMContext &context) {
   llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine =
       createMachine(target);
   if (!machine)
-    return op.emitError() << llvm::toString(machine.takeError());
-  module = translateModuleToLLVMIR(op, context, op.getName().value_or("hfta"));
+    return machine.takeError();
+  std::unique_ptr<llvm::Module> module =
+      translateModuleToLLVMIR(op, context, name);
   if (!module)
-    return failure();
+    return llvm::createStringError("cannot translate to LLVM IR");
   std::string message;
   llvm::raw_string_ostream os(message);
   if (llvm::verifyModule(*module, &os))
-    return op.emitError("invalid LLVM IR: ") << message;
-  if (!module->getNamedGlobal(kProgramSymbol))
-    return op.emitError("module defines no '") << kProgramSymbol << "'";
+    return llvm::createStringError("invalid LLVM IR: " + message);
   module->setTargetTriple(llvm::Triple(kHostTriple));
   module->setDataLayout((*machine)->createDataLayout());
   module->setPICLevel(llvm::PICLevel::BigPIC);
   for (llvm::Function &function : *module)
     if (!function.isDeclaration())
       setFunctionTarget(function, target);
+  return module;
+}
+
+LogicalResult CodeGenerator::translate(ModuleOp op) {
+  llvm::Expected<std::unique_ptr<llvm::Module>> translated =
+      translateModule(op, op.getName().value_or("hfta"), target, context);
+  if (!translated)
+    return op.emitError() << llvm::toString(translated.takeError());
+  module = std::move(*translated);
+  if (!module->getNamedGlobal(kProgramSymbol))
+    return op.emitError("module defines no '") << kProgramSymbol << "'";
   return success();
+}
+
+/// Returns the LLVM module of a kernel that has an object of its own. The names
+/// of the kernel's symbols, and of the constants that it reads, tell what else
+/// is in its program, so none of them stays.
+static llvm::Expected<std::unique_ptr<llvm::Module>>
+translateKernel(const KernelObject &kernel, TargetAttr target,
+                llvm::LLVMContext &context) {
+  llvm::Expected<std::unique_ptr<llvm::Module>> module =
+      translateModule(*kernel.code.code, "kernel", target, context);
+  if (!module)
+    return module;
+  std::string entry = kernel.name + kEntrySuffix.str();
+  for (llvm::GlobalValue &value : (*module)->global_values()) {
+    if (value.isDeclaration())
+      continue;
+    if (value.getName() == entry) {
+      share(value, kernel.symbol);
+      continue;
+    }
+    value.setName(llvm::isa<llvm::Function>(value) ? "kernel" : "constant");
+    value.setLinkage(llvm::GlobalValue::PrivateLinkage);
+  }
+  return module;
 }
 
 //===----------------------------------------------------------------------===//
@@ -346,28 +389,35 @@ llvm::Expected<std::string> CodeGenerator::emit(Phase phase) {
   return compiler ? compiler->compile(*module, phase) : compiler.takeError();
 }
 
-/// Splits the module into parts; what remains of it comes first.
+/// Splits the module into parts; what remains of it comes first, and the
+/// kernels that have objects of their own come last.
 static std::vector<CodePart> makeParts(llvm::Module &module,
-                                       const PartOptions &options) {
-  std::vector<CodePart> parts = splitModule(module, options);
-  parts.insert(parts.begin(), {Bitcode(), module.getInstructionCount(),
-                               /*isReusable=*/false, "", &module});
+                                       llvm::StringRef prefix,
+                                       TargetAttr target,
+                                       llvm::ArrayRef<KernelObject> kernels) {
+  std::vector<CodePart> parts = splitModule(module, prefix);
+  CodePart rest = {module.getInstructionCount(), Bitcode(), &module};
+  parts.insert(parts.begin(), std::move(rest));
+  for (const KernelObject &kernel : kernels)
+    if (kernel.hasCode())
+      parts.push_back({kernel.code.instructions, Bitcode(), nullptr,
+                       [&kernel, target](llvm::LLVMContext &context) {
+                         return translateKernel(kernel, target, context);
+                       }});
   return parts;
 }
 
 llvm::Expected<std::vector<std::string>>
 CodeGenerator::emitObjects(llvm::StringRef prefix,
                            std::vector<KernelObject> &kernels) {
-  PartOptions options = {prefix, {}};
   for (const KernelObject &kernel : kernels)
-    if (kernel.isKnown)
+    if (kernel.isKnown || kernel.hasCode())
       share(*module->getFunction(kernel.name + kEntrySuffix.str()),
             kernel.symbol);
-    else
-      options.kernels[kernel.name] = kernel.symbol;
-  std::vector<CodePart> parts = makeParts(*module, options);
-  llvm::Expected<std::vector<std::string>> compiled =
-      compileParts(parts, [&]() -> llvm::Expected<PartCompiler> {
+  nameConstants(*module);
+  llvm::Expected<std::vector<std::string>> objects = compileParts(
+      makeParts(*module, prefix, target, kernels),
+      [&]() -> llvm::Expected<PartCompiler> {
         llvm::Expected<ModuleCompiler> compiler =
             ModuleCompiler::create(target);
         if (!compiler)
@@ -376,20 +426,16 @@ CodeGenerator::emitObjects(llvm::StringRef prefix,
           return compiler.compile(part, Phase::object);
         };
       });
-  if (!compiled)
-    return compiled.takeError();
-  std::vector<std::string> objects;
-  llvm::StringMap<std::string> objectsOfKernels;
-  for (auto [part, object] : llvm::zip_equal(parts, *compiled))
-    if (part.kernel.empty())
-      objects.push_back(std::move(object));
-    else
-      objectsOfKernels[part.kernel] = std::move(object);
-  for (KernelObject &kernel : kernels) {
-    if (!kernel.isKnown)
-      kernel.object = objectsOfKernels.lookup(kernel.name);
+  if (!objects)
+    return objects;
+  size_t own = llvm::count_if(kernels, std::mem_fn(&KernelObject::hasCode));
+  size_t next = objects->size() - own;
+  for (KernelObject &kernel : kernels)
+    if (kernel.hasCode())
+      kernel.object = (*objects)[next++];
+  objects->resize(objects->size() - own);
+  for (const KernelObject &kernel : kernels)
     if (!kernel.object.empty())
-      objects.push_back(kernel.object);
-  }
+      objects->push_back(kernel.object);
   return objects;
 }

@@ -17,9 +17,6 @@ using namespace mlir::hfta;
 /// largest number of such parts.
 static constexpr size_t kPartInstructions = 8000;
 static constexpr size_t kMaxParts = 8;
-/// A kernel with at least this many instructions is a part of its own: making a
-/// part takes as long as compiling about 30 instructions.
-static constexpr size_t kKernelInstructions = 150;
 
 Bitcode hfta::writeBitcode(const llvm::Module &module) {
   Bitcode code;
@@ -147,12 +144,8 @@ public:
   }
 
   void move(llvm::ArrayRef<llvm::Function *> functions);
-  /// As a part that depends on nothing but the kernel.
-  CodePart takeKernel(llvm::StringRef kernel, llvm::StringRef symbol,
-                      size_t instructions);
   CodePart take(size_t instructions) {
-    return {writeBitcode(*part), instructions, /*isReusable=*/false, "",
-            nullptr};
+    return {instructions, writeBitcode(*part)};
   }
 
   llvm::Value *materialize(llvm::Value *value) override;
@@ -164,8 +157,6 @@ private:
   llvm::StringRef prefix;
   std::unique_ptr<llvm::Module> part;
   llvm::ValueToValueMapTy mapping;
-  /// Functions that the whole module still refers to, and their definitions.
-  llvm::SmallVector<std::pair<llvm::Function *, llvm::Function *>, 2> entries;
 };
 
 } // namespace
@@ -241,44 +232,7 @@ void PartBuilder::move(llvm::ArrayRef<llvm::Function *> functions) {
       share(*from, prefix + to->getName());
       share(*to, from->getName());
     }
-    entries.emplace_back(from, to);
   }
-}
-
-/// The names of a kernel's symbols, and of the constants that it reads, tell
-/// what else is in its program. None of them stays.
-CodePart PartBuilder::takeKernel(llvm::StringRef kernel, llvm::StringRef symbol,
-                                 size_t instructions) {
-  part->setModuleIdentifier("kernel");
-  part->setSourceFileName("kernel");
-  for (llvm::GlobalValue &value : part->global_values())
-    if (value.hasLocalLinkage()) {
-      value.setName(llvm::isa<llvm::Function>(value) ? "kernel" : "constant");
-      value.setLinkage(llvm::GlobalValue::PrivateLinkage);
-    }
-  auto [from, entry] = entries.front();
-  from->setName(symbol);
-  entry->setName(symbol);
-  return {writeBitcode(*part), instructions, /*isReusable=*/false, kernel.str(),
-          nullptr};
-}
-
-/// Returns the kernel that a group is: private functions of which the program
-/// knows one, its entry point. Null if it isn't one of `kernels`.
-static llvm::Function *findKernel(const Group &group,
-                                  const PartOptions &options) {
-  llvm::Function *kernel = nullptr;
-  int64_t entries = 0;
-  for (llvm::Function *function : group.functions) {
-    if (!function->hasLocalLinkage())
-      return nullptr;
-    if (options.kernels.contains(function->getName()))
-      kernel = function;
-    bool isEntry = false;
-    visitUsers(*function, [&](llvm::Function *user) { isEntry |= !user; });
-    entries += isEntry;
-  }
-  return entries == 1 ? kernel : nullptr;
 }
 
 /// Variables that the module has no use for any more, as functions have left.
@@ -292,31 +246,21 @@ static void removeUnusedVariables(llvm::Module &module) {
   }
 }
 
+void hfta::nameConstants(llvm::Module &module) {
+  removeUnusedVariables(module);
+  for (llvm::GlobalVariable &variable : module.globals())
+    if (variable.isConstant() && isRepeated(variable))
+      variable.setName("constant");
+}
+
 std::vector<CodePart> hfta::splitModule(llvm::Module &module,
-                                        const PartOptions &options) {
+                                        llvm::StringRef prefix) {
+  size_t count = std::clamp<size_t>(
+      module.getInstructionCount() / kPartInstructions, 1, kMaxParts);
+  std::vector<Group> balanced = balance(collectGroups(module), count);
   std::vector<CodePart> parts;
-  std::vector<Group> others;
-  size_t instructions = 0;
-  for (Group &group : collectGroups(module)) {
-    llvm::Function *kernel = group.instructions >= kKernelInstructions
-                                 ? findKernel(group, options)
-                                 : nullptr;
-    if (kernel) {
-      std::string name = kernel->getName().str();
-      PartBuilder builder(module, options.prefix);
-      builder.move(group.functions);
-      parts.push_back(builder.takeKernel(name, options.kernels.lookup(name),
-                                         group.instructions));
-      continue;
-    }
-    instructions += group.instructions;
-    others.push_back(std::move(group));
-  }
-  size_t count =
-      std::clamp<size_t>(instructions / kPartInstructions, 1, kMaxParts);
-  std::vector<Group> balanced = balance(std::move(others), count);
   for (const Group &group : llvm::drop_begin(balanced)) {
-    PartBuilder builder(module, options.prefix);
+    PartBuilder builder(module, prefix);
     builder.move(group.functions);
     parts.push_back(builder.take(group.instructions));
   }

@@ -67,8 +67,12 @@ PartsCompiler::compile(const CodePart &part,
   if (part.rest)
     return (*compiler)(*part.rest);
   llvm::LLVMContext context;
-  llvm::Expected<std::unique_ptr<llvm::Module>> module = llvm::parseBitcodeFile(
-      {llvm::StringRef(part.code.data(), part.code.size()), "part"}, context);
+  llvm::Expected<std::unique_ptr<llvm::Module>> module =
+      part.translate
+          ? part.translate(context)
+          : llvm::parseBitcodeFile(
+                {llvm::StringRef(part.code.data(), part.code.size()), "part"},
+                context);
   return module ? (*compiler)(**module) : module.takeError();
 }
 

@@ -211,14 +211,12 @@ LogicalResult GpuCodeGenerator::translate(ModuleOp op, Kind &kind) const {
   if (llvm::Error error = optimize(*module, kind.chips.front()))
     return op.emitError() << llvm::toString(std::move(error));
   if (request.isText) {
-    kind.parts.push_back(
-        {writeBitcode(*module), 0, /*isReusable=*/false, "", nullptr});
+    kind.parts.push_back({0, writeBitcode(*module)});
     return success();
   }
   // The separator is "$", as names in PTX can't have slashes.
-  std::vector<CodePart> moved = splitModule(*module, {"hfta$", {}});
-  kind.parts.push_back({writeBitcode(*module), module->getInstructionCount(),
-                        /*isReusable=*/false, "", nullptr});
+  std::vector<CodePart> moved = splitModule(*module, "hfta$");
+  kind.parts.push_back({module->getInstructionCount(), writeBitcode(*module)});
   std::move(moved.begin(), moved.end(), std::back_inserter(kind.parts));
   for (CodePart &part : kind.parts)
     part.isReusable = true;

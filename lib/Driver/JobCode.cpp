@@ -169,6 +169,8 @@ ExitCode JobCode::generate(std::vector<std::string> &objects) {
         code != ExitCode::done || isDone)
       return code;
   begin("translate");
+  if (isLinked(options.emit))
+    kernels.takeCode(module);
   CodeGenerator generator(target);
   if (failed(generator.translate(module)))
     return ExitCode::internal;

@@ -49,22 +49,6 @@ static std::string hash(llvm::ArrayRef<llvm::StringRef> texts) {
   return llvm::toHex(hash.final(), /*LowerCase=*/true);
 }
 
-/// Puts the declarations of a lowered kernel and of its entry point, with the
-/// attributes that lowering would leave, in the kernel's place.
-static void replaceByDeclaration(func::FuncOp kernel,
-                                 DictionaryAttr attributes) {
-  OpBuilder builder(kernel);
-  builder.getContext()->loadDialect<LLVM::LLVMDialect>();
-  std::string name = kernel.getSymName().str();
-  Location loc = kernel.getLoc();
-  auto type = LLVM::LLVMFunctionType::get(
-      LLVM::LLVMVoidType::get(builder.getContext()), {});
-  auto declared = LLVM::LLVMFuncOp::create(builder, loc, name, type);
-  declared->setDiscardableAttrs(attributes);
-  LLVM::LLVMFuncOp::create(builder, loc, name + kEntrySuffix.str(), type);
-  kernel.erase();
-}
-
 bool KernelObjects::load(KernelObject &kernel, func::FuncOp function) const {
   std::optional<std::string> entry = cache.load(kernel.key);
   if (!entry)
@@ -76,7 +60,9 @@ bool KernelObjects::load(KernelObject &kernel, func::FuncOp function) const {
     return false;
   kernel.object = object.str();
   kernel.isKnown = true;
-  replaceByDeclaration(function, attributes);
+  function.getContext()->loadDialect<LLVM::LLVMDialect>();
+  declareKernel(function, kernel.name, attributes);
+  function.erase();
   return true;
 }
 
@@ -84,6 +70,9 @@ void KernelObjects::replaceKnown(ModuleOp module, llvm::StringRef prefix,
                                  bool verifiesSums) {
   cache = CodeCache::open();
   kernels.clear();
+  // Kernels that differed before they were lowered may be equal at this phase:
+  // the first one of them is the kernel of all.
+  llvm::StringMap<StringAttr> names;
   std::string target;
   llvm::raw_string_ostream(target) << TargetAttr::get(module);
   for (auto function :
@@ -91,17 +80,36 @@ void KernelObjects::replaceKnown(ModuleOp module, llvm::StringRef prefix,
     std::string text = isKernelOnTensors(function) ? getText(function) : "";
     if (text.empty())
       continue;
-    KernelObject &kernel = kernels.emplace_back();
-    kernel.name = function.getSymName().str();
     // The op that a kernel is named after says what a profile shows.
-    StringRef stem = StringRef(kernel.name).split('.').first;
-    kernel.symbol =
+    StringRef stem = function.getSymName().split('.').first;
+    std::string symbol =
         (prefix + stem + "." + StringRef(hash({target, text})).take_front(16))
             .str();
+    auto [name, isNew] = names.try_emplace(symbol, function.getSymNameAttr());
+    if (!isNew) {
+      if (succeeded(SymbolTable::replaceAllSymbolUses(
+              function.getOperation(), name->second, module.getOperation())))
+        function.erase();
+      continue;
+    }
+    KernelObject &kernel = kernels.emplace_back();
+    kernel.name = function.getSymName().str();
+    kernel.symbol = symbol;
     kernel.key = cache.makeKey(
         hash({kernel.symbol, target, text, verifiesSums ? "verified" : ""}));
     load(kernel, function);
   }
+}
+
+void KernelObjects::takeCode(ModuleOp module) {
+  llvm::SmallVector<llvm::StringRef> names;
+  for (const KernelObject &kernel : kernels)
+    if (!kernel.isKnown)
+      names.push_back(kernel.name);
+  llvm::StringMap<KernelModule> taken = takeKernels(module, names);
+  for (KernelObject &kernel : kernels)
+    if (auto found = taken.find(kernel.name); found != taken.end())
+      kernel.code = std::move(found->second);
 }
 
 void KernelObjects::store(ModuleOp module) const {

@@ -11,6 +11,7 @@
 #define HFTA_LIB_DRIVER_KERNELOBJECTS_H
 
 #include "CodeCache.h"
+#include "KernelModules.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -28,6 +29,9 @@ struct KernelObject {
   /// and for good if the kernel is too small for an object of its own.
   std::string object;
   bool isKnown = false;
+  /// The lowered kernel, of which an object is to be made.
+  KernelModule code;
+  bool hasCode() const { return bool(code.code); }
 };
 
 /// The kernels of a module, in their order.
@@ -37,6 +41,9 @@ public:
   /// that are in the cache by declarations of lowered kernels. Their symbols
   /// begin with `prefix`. `verifiesSums`: whether lowering verifies sums.
   void replaceKnown(ModuleOp module, llvm::StringRef prefix, bool verifiesSums);
+  /// Takes the code of the kernels that aren't known out of the module, which
+  /// is at phase llvm, if they are large enough for objects of their own.
+  void takeCode(ModuleOp module);
   /// Keeps the objects of the kernels that were lowered, given the module after
   /// lowering.
   void store(ModuleOp module) const;

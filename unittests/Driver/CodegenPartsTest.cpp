@@ -61,7 +61,7 @@ Parts split(const std::string &text) {
   EXPECT_TRUE(module) << error.getMessage().str();
   if (!module)
     return parts;
-  std::vector<CodePart> codes = splitModule(*module, PartOptions{"p/", {}});
+  std::vector<CodePart> codes = splitModule(*module, "p/");
   parts.count = codes.size() + 1;
   auto note = [&](const llvm::Module &part) {
     EXPECT_FALSE(llvm::verifyModule(part));
@@ -179,7 +179,7 @@ TEST(CodegenParts, LeftoverExpressions) {
   ASSERT_TRUE(module);
   for (llvm::Function &function : *module)
     function.front().front().eraseFromParent();
-  for (const CodePart &code : splitModule(*module, PartOptions{"p/", {}})) {
+  for (const CodePart &code : splitModule(*module, "p/")) {
     auto part = llvm::parseBitcodeFile(
         {llvm::StringRef(code.code.data(), code.code.size()), "part"}, context);
     ASSERT_TRUE(bool(part));
