@@ -1,6 +1,9 @@
 // RUN: hfta-opt %s -hfta-describe-model -split-input-file -verify-diagnostics | FileCheck %s
 
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 
 // CHECK: hfta.models = [{copies = array<i64: 0, 1>, export_graph = "{{[^"]*}}w{{[^"]*}}", export_header = "{{[^"]+}}"
 // CHECK-SAME: identity = "[[IDENTITY:[0-9a-f]{64}]]", identity_of_batch = "{{[0-9a-f]+}}"}]
@@ -18,7 +21,10 @@ module attributes {hfta.job = #job} {
 
 // -----
 
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 
 // Batch size, weights, numbers and names of copies are not part of it.
 // CHECK: hfta.models = [{copies = array<i64: 1>,
@@ -47,7 +53,10 @@ module attributes {hfta.job = #job} {
 
 // -----
 
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "adam", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "adam",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 
 // The kind of optimizer is part of it.
 // CHECK-NOT: identity = "[[IDENTITY]]"
@@ -72,7 +81,10 @@ module {
 
 // -----
 
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 
 // expected-error@+1 {{module holds no hfta.model}}
 module attributes {hfta.job = #job} {

@@ -8,7 +8,10 @@
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
@@ -26,7 +29,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: mixed_by
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
@@ -44,7 +50,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
@@ -62,7 +71,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: mixed_by
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
@@ -80,7 +92,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
@@ -96,7 +111,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
@@ -115,7 +133,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
@@ -133,7 +154,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: mixed_by
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<4x4x3xf32>) -> tensor<4x4x3xf32> {
@@ -150,7 +174,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
@@ -167,7 +194,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: mixed_by
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
@@ -184,7 +214,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: mixed_by
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
@@ -205,7 +238,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
@@ -223,7 +259,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: mixed_by
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
@@ -241,7 +280,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
@@ -260,7 +302,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: mixed_by
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<4x5x3xf32>, %i: tensor<4xi64>) -> tensor<4x3xf32> {
@@ -282,7 +327,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
@@ -299,7 +347,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: mixed_by
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
@@ -317,7 +368,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
@@ -335,7 +389,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
@@ -352,7 +409,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: mixed_by
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<4x3x5xf32>) -> tensor<4x3x5xf32> {
@@ -373,7 +433,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: mixed_by
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<4x2x5xf32>) -> tensor<4x2x5xf32> {
@@ -392,7 +455,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<4x2x5xf32>) -> tensor<4x2x5xf32> {
@@ -409,7 +475,10 @@ module attributes {hfta.job = #job} {
 
 // Where a micro-batch is one sample, the function for two tells.
 // NOTE: error: loc("mix"): node 'mix' mixes the samples of a batch: a sample's result depends on other samples, so that a batch of 4 samples can't be cut into 4 micro-batches
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 4 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, micro_batches = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<1x3xf32>) -> tensor<1x3xf32> {
@@ -434,7 +503,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: loss_mixed_by
 // CHECK-SAME: hfta.output_mixed_by = "mix"
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 2 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, micro_batches = 2 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {

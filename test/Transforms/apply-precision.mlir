@@ -2,7 +2,8 @@
 
 // Parameters and statistics are widened where they are read and rounded where
 // they are written; terms of sums are widened once more, each value once.
-module attributes {hfta.job = {name = "j", training = true, fuse = true, optimizer = "sgd", optimizer_flags = [], copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, hyper_parameters = [], schedule = {kind = "constant", warmup = array<f64>, minimum = array<f64>, step_size = array<f64>, gamma = array<f64>}, precision = {parameters = "bf16", compute = "f32", accumulate = "f64", gradients = "f32", state = "f16"}, data = [], metric = ""}} {
+module attributes {hfta.job = {name = "j", optimizer = "sgd", copies = 2 : i64, batch = 4 : i64,
+    epochs = 1 : i64, precision = {parameters = "bf16", accumulate = "f64", state = "f16"}}} {
   // CHECK-LABEL: hfta.model @array
   hfta.model @array copies [0, 1] {
     // CHECK: hfta.variable @w {initial = #hfta.uniform<-1.000000e-01 : f32, 1.000000e-01 : f32>, {{.*}}} : tensor<4x4xbf16, #hfta.copies<2>>
@@ -62,7 +63,8 @@ module attributes {hfta.job = {name = "j", training = true, fuse = true, optimiz
 
 // A sum of several operands is one sum: it is rounded at its end. A partial sum
 // that others read, too, is a value of its own.
-module attributes {hfta.job = {name = "j", training = true, fuse = true, optimizer = "sgd", optimizer_flags = [], copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, hyper_parameters = [], schedule = {kind = "constant", warmup = array<f64>, minimum = array<f64>, step_size = array<f64>, gamma = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f64", gradients = "f32", state = "f32"}, data = [], metric = ""}} {
+module attributes {hfta.job = {name = "j", optimizer = "sgd", batch = 4 : i64, epochs = 1 : i64,
+    precision = {accumulate = "f64"}}} {
   // CHECK-LABEL: hfta.model @terms
   hfta.model @terms copies [0] {
     // CHECK: func.func @forward(%[[A:.*]]: tensor<4xf32>, %[[B:.*]]: tensor<4xf32>, %[[C:.*]]: tensor<4xf32>)
@@ -87,7 +89,7 @@ module attributes {hfta.job = {name = "j", training = true, fuse = true, optimiz
 
 // In its own type a constant keeps its elements: folding in exact numbers may have
 // gone another way.
-module attributes {hfta.job = {name = "j", training = true, fuse = true, optimizer = "sgd", optimizer_flags = [], copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, hyper_parameters = [], schedule = {kind = "constant", warmup = array<f64>, minimum = array<f64>, step_size = array<f64>, gamma = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}} {
+module attributes {hfta.job = {name = "j", optimizer = "sgd", batch = 4 : i64, epochs = 1 : i64}} {
   // CHECK-LABEL: hfta.model @folded
   hfta.model @folded copies [0] {
     func.func @forward() -> tensor<4xf32> {
@@ -101,7 +103,9 @@ module attributes {hfta.job = {name = "j", training = true, fuse = true, optimiz
 // -----
 
 // In f64, what a constant stands for and what files hold come as they are.
-module attributes {hfta.job = {name = "j", training = true, fuse = true, optimizer = "sgd", optimizer_flags = [], copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, hyper_parameters = [], schedule = {kind = "constant", warmup = array<f64>, minimum = array<f64>, step_size = array<f64>, gamma = array<f64>}, precision = {parameters = "f64", compute = "f64", accumulate = "f64", gradients = "f64", state = "f64"}, data = [], metric = ""}} {
+module attributes {hfta.job = {name = "j", optimizer = "sgd", batch = 4 : i64, epochs = 1 : i64,
+    precision = {parameters = "f64", compute = "f64", accumulate = "f64", gradients = "f64",
+    state = "f64"}}} {
   // CHECK-LABEL: hfta.model @exact
   hfta.model @exact copies [0] {
     // CHECK-LABEL: func.func @forward
@@ -133,7 +137,8 @@ module attributes {hfta.job = {name = "j", training = true, fuse = true, optimiz
 // -----
 
 // A graph that is executed as written keeps its types.
-module attributes {hfta.job = {name = "j", training = false, keeps_types = true, fuse = true, optimizer = "", optimizer_flags = [], copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, hyper_parameters = [], schedule = {kind = "constant", warmup = array<f64>, minimum = array<f64>, step_size = array<f64>, gamma = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}} {
+module attributes {hfta.job = {name = "j", training = false, keeps_types = true, batch = 4 : i64,
+    epochs = 1 : i64}} {
   // CHECK-LABEL: hfta.model @written
   hfta.model @written copies [0] {
     // CHECK: func.func @forward(%{{.*}}: tensor<4xf16>) -> tensor<4xf64>
@@ -148,7 +153,8 @@ module attributes {hfta.job = {name = "j", training = false, keeps_types = true,
 // -----
 
 // Products say what they multiply.
-module attributes {hfta.job = {name = "j", training = true, fuse = true, optimizer = "sgd", optimizer_flags = [], copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, hyper_parameters = [], schedule = {kind = "constant", warmup = array<f64>, minimum = array<f64>, step_size = array<f64>, gamma = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32", multiply = "tf32"}, data = [], metric = ""}} {
+module attributes {hfta.job = {name = "j", optimizer = "sgd", batch = 4 : i64, epochs = 1 : i64,
+    precision = {multiply = "tf32"}}} {
   // CHECK-LABEL: hfta.model @rounded
   hfta.model @rounded copies [0] {
     hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<4x4xf32>

@@ -4,7 +4,8 @@
 // HOST: error: 'spill = host' is for devices that have memory of their own
 
 // A block's values come and go; a value of one step alone has a place for a while.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, device = 4096 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 1 : i64, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, device = 4096 : i64,
+    groups = 1 : i64, name = "net", training = false}} {
   // CHECK: @weight {{.*}}residency = #hfta.residency<spilled>
   hfta.variable @weight {block = 0 : i64, role = #hfta.role<parameter>} : tensor<4xf32, #hfta.copies<2>>
   // CHECK: @gradient {{.*}}residency = #hfta.residency<transient>

@@ -3,7 +3,11 @@
 // With five types: the gradient is taken of the parameter's widest value, so that
 // its terms are rounded once, where they have been added to the stored ones. Draws
 // and the parameter's step are computed in f32, as no type is wider than that.
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, training = true, fuse = true, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "bf16", compute = "f32", accumulate = "f64", gradients = "f16", state = "bf16"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], precision = {parameters = "bf16",
+  accumulate = "f64", gradients = "f16", state = "bf16"}}
 // CHECK: hfta.variable @w {{.*}} : tensor<3x3xbf16, #hfta.copies<2>>
 // CHECK: hfta.variable @hfta.loss {{.*}} : tensor<f64, #hfta.copies<2>>
 // CHECK: hfta.variable @"hfta.gradient/w" {{.*}} : tensor<3x3xf16, #hfta.copies<2>>

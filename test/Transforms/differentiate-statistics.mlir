@@ -3,7 +3,10 @@
 // The running statistics, which pass from one micro-batch to the next, are updated by
 // a task of their own: for each micro-batch, the forward leaves it the new values, in
 // an instance of its own. A cut after the op comes after its statistics, too.
-#job = {name = "j", copies = 2 : i64, batch = 6 : i64, micro_batches = 3 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 6 : i64, micro_batches = 3 : i64, epochs = 1 : i64,
+  optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 // CHECK: hfta.variable @mean {block = 0 : i64, role = #hfta.role<statistics>}
 // CHECK: hfta.variable @variance {block = 0 : i64, role = #hfta.role<statistics>}
 // CHECK: hfta.variable @"hfta.batch_statistic/0/mean" {block = 0 : i64, instances = 3 : i64, purpose = #hfta.purpose<batch_statistic "0" of @mean>, role = #hfta.role<exchange>} : tensor<3xf32, #hfta.copies<2>>
@@ -71,7 +74,10 @@ module attributes {hfta.job = #job} {
 // Two ops update one mean, in their order, and each has a variance. The forward
 // writes @kept itself, as it reads it: the next micro-batch must find the value
 // that this one has written.
-#job = {name = "j", copies = 2 : i64, batch = 6 : i64, micro_batches = 3 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 6 : i64, micro_batches = 3 : i64, epochs = 1 : i64,
+  optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 // CHECK-LABEL: func.func @"task/forward.0"
 // CHECK: hfta.read @kept
 // CHECK-LABEL: func.func @"task/forward.1"

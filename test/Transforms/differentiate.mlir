@@ -3,7 +3,13 @@
 // A weight read twice has one gradient, the sum of both. A value that backward
 // needs is saved (tanh) unless it is cheap to compute from values that exist
 // (neg, the broadcast).
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "adam", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "beta1", values = array<f64: 0.9, 0.9>}, {name = "beta2", values = array<f64: 0.99, 0.99>}, {name = "eps", values = array<f64: 1.0e-8, 1.0e-8>}], clip_norm = array<f64: 1.0, 2.0>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "adam",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "beta1", values = array<f64: 0.9, 0.9>},
+  {name = "beta2", values = array<f64: 0.99, 0.99>},
+  {name = "eps", values = array<f64: 1.0e-8, 1.0e-8>}], clip_norm = array<f64: 1.0, 2.0>,
+  seed = array<i64: 1, 2>}
 // CHECK-NOT: hfta.model
 // CHECK: hfta.variable @w {block = 0 : i64, {{.*}}role = #hfta.role<parameter>, trained}
 // CHECK: hfta.variable @hfta.step {purpose = #hfta.purpose<step>, role = #hfta.role<scalar>} : tensor<i64>
@@ -119,7 +125,10 @@ module attributes {hfta.job = #job} {
 
 // Losses with weights are averaged over what counts. Running statistics are
 // written by a task of their own alone.
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 // CHECK-LABEL: func.func @"task/forward.0"
 // CHECK-NOT: hfta.write %{{.*}}, @mean
 // CHECK-NOT: hfta.write %{{.*}}, @variance
@@ -175,7 +184,11 @@ module attributes {hfta.job = #job} {
 
 // Two micro-batches: the loss is scaled by 1 over the whole batch; with all
 // forwards first every one in flight has saved values of its own.
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 2 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = true, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 2 : i64, epochs = 1 : i64,
+  all_forwards_first = true, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 // CHECK: hfta.variable @"hfta.input/x" {instances = 3 : i64, purpose = #hfta.purpose<field "x">, role = #hfta.role<input>} : tensor<2xf32>
 // CHECK: hfta.variable @"hfta.saved/0" {block = 0 : i64, instances = 2 : i64, role = #hfta.role<saved>}
 // CHECK-LABEL: func.func @"task/forward.0"
@@ -206,7 +219,10 @@ module attributes {hfta.job = #job} {
 
 // Without fusion the loss is computed in the same way, and every copy's
 // gradient is added to its copy of the variable.
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = false, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, fuse = false,
+  optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 // CHECK-LABEL: func.func @"task/forward.0"
 // CHECK: %[[SCALE:.*]] = hfta.constant dense<2.500000e-01>
 // CHECK-NOT: hfta.div
@@ -251,7 +267,10 @@ module attributes {hfta.job = #job} {
 
 // An inference binary has infer, and init if there is something to initialise;
 // modal ops stay as they are.
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = false, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, training = false,
+  optimizer = "sgd", hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 // CHECK-NOT: func.func
 // CHECK: func.func @"task/infer.0"
 // CHECK: hfta.dropout {{.*}} {training}

@@ -6,14 +6,20 @@ module {
 
 // -----
 
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 // expected-error@+1 {{module holds no hfta.model}}
 module attributes {hfta.job = #job} {
 }
 
 // -----
 
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 module attributes {hfta.job = #job} {
   hfta.model @a copies [0] {
     func.func @forward(%x: tensor<3xf32>) -> tensor<3xf32> {
@@ -32,7 +38,10 @@ module attributes {hfta.job = #job} {
 
 // -----
 
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 module attributes {hfta.job = #job} {
   hfta.model @a copies [0, 1] {
     func.func @forward(%x: tensor<3xf32>) -> tensor<3xf32> {
@@ -51,7 +60,10 @@ module attributes {hfta.job = #job} {
 
 // -----
 
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 // expected-error@+1 {{copy 1 has no model}}
 module attributes {hfta.job = #job} {
   hfta.model @a copies [0] {
@@ -64,7 +76,10 @@ module attributes {hfta.job = #job} {
 
 // -----
 
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 module attributes {hfta.job = #job} {
   hfta.model @a copies [0] {
     func.func @forward(%x: tensor<3xf32>) -> tensor<3xf32> {
@@ -88,7 +103,10 @@ module attributes {hfta.job = #job} {
 
 // -----
 
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 module attributes {hfta.job = #job} {
   hfta.model @a copies [0] {
     // expected-error@+1 {{models of the array differ here: 'forward' has other inputs}}
@@ -105,7 +123,10 @@ module attributes {hfta.job = #job} {
 }
 // -----
 
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 module attributes {hfta.job = #job} {
   hfta.model @a copies [0] {
     func.func @forward(%x: tensor<12xf32>) -> tensor<12xf32> {
@@ -130,7 +151,10 @@ module attributes {hfta.job = #job} {
 
 // -----
 
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 module attributes {hfta.job = #job} {
   hfta.model @a copies [0] {
     hfta.variable @"w@1" {role = #hfta.role<parameter>, trained} : tensor<3xf32>
@@ -156,7 +180,10 @@ module attributes {hfta.job = #job} {
 
 // -----
 
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 module attributes {hfta.job = #job} {
   hfta.model @a copies [0] {
     func.func @forward(%x: tensor<12xf32>) -> (tensor<12xf32> {hfta.name = "y"}, tensor<12xf32> {hfta.name = "y@1"}) {

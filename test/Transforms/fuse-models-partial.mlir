@@ -3,7 +3,10 @@
 // Corresponding ops are fused: the layer before the difference, and the equal
 // ops after it. Each copy has the rest for itself, on its part of arrayed
 // values; operands of fused ops after that are stacked.
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 // CHECK: hfta.variable @w {{.*}} : tensor<3xf32, #hfta.copies<2>>
 // CHECK: hfta.variable @"extra@1" {copy = 1 : i64, known_as = "extra", role = #hfta.role<parameter>, trained} : tensor<3xf32>
 // CHECK: hfta.variable @v {{.*}} : tensor<3xf32, #hfta.copies<2>>
@@ -51,7 +54,10 @@ module attributes {hfta.job = #job} {
 // Outputs of different types are each copy's own, and so is what the objective
 // makes of them until its results are alike. A variable may differ in its type
 // or in how it starts.
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 // CHECK: hfta.variable @"head@0" {copy = 0 : i64, {{.*}}} : tensor<2xf32>
 // CHECK: hfta.variable @"drawn@0" {copy = 0 : i64, initial = #hfta.uniform
 // CHECK: hfta.variable @"head@1" {copy = 1 : i64, {{.*}}} : tensor<4xf32>
@@ -100,7 +106,10 @@ module attributes {hfta.job = #job} {
 // Variables that two models have in different orders are each copy's own: a norm
 // of gradients is summed in the model's order. A job's scalar may be missing in
 // a model.
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 // CHECK: hfta.variable @"a@0"
 // CHECK: hfta.variable @b {{.*}} : tensor<3xf32, #hfta.copies<2>>
 // CHECK: hfta.variable @"a@1"

@@ -46,7 +46,13 @@
 // CHECK: hfta.write %{{.*}}, @"hfta.loss_scale/good_steps"
 // CHECK: hfta.write %[[COUNT]], @"hfta.loss_scale/skipped_steps"
 // CHECK: hfta.write %[[MULTIPLIED]], @hfta.clip_scale
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "adam", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "beta1", values = array<f64: 0.9, 0.9>}, {name = "beta2", values = array<f64: 0.99, 0.99>}, {name = "eps", values = array<f64: 1.0e-8, 1.0e-8>}], clip_norm = array<f64: 1.0, 2.0>, loss_scale = array<f64: 1024.0, 2.0>, growth_interval = 7 : i64, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "adam",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "beta1", values = array<f64: 0.9, 0.9>},
+  {name = "beta2", values = array<f64: 0.99, 0.99>},
+  {name = "eps", values = array<f64: 1.0e-8, 1.0e-8>}], clip_norm = array<f64: 1.0, 2.0>,
+  loss_scale = array<f64: 1024.0, 2.0>, growth_interval = 7 : i64, seed = array<i64: 1, 2>}
 module attributes {hfta.job = #job} {
   hfta.model @array copies [0, 1] {
     hfta.variable @w {role = #hfta.role<parameter>, trained, initial = #hfta.uniform<-1.0 : f32, 1.0 : f32>} : tensor<3xf32, #hfta.copies<2>>
@@ -70,7 +76,13 @@ module attributes {hfta.job = #job} {
 // -----
 
 // Checkpoints have one tensor of a name.
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "adam", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "beta1", values = array<f64: 0.9, 0.9>}, {name = "beta2", values = array<f64: 0.99, 0.99>}, {name = "eps", values = array<f64: 1.0e-8, 1.0e-8>}], clip_norm = array<f64: 1.0, 2.0>, loss_scale = array<f64: 1024.0, 2.0>, growth_interval = 7 : i64, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "adam",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "beta1", values = array<f64: 0.9, 0.9>},
+  {name = "beta2", values = array<f64: 0.99, 0.99>},
+  {name = "eps", values = array<f64: 1.0e-8, 1.0e-8>}], clip_norm = array<f64: 1.0, 2.0>,
+  loss_scale = array<f64: 1024.0, 2.0>, growth_interval = 7 : i64, seed = array<i64: 1, 2>}
 module attributes {hfta.job = #job} {
   hfta.model @array copies [0, 1] {
     // expected-error @+1 {{'loss_scale/factor' is also what checkpoints call the state of the loss' scale: rename it}}

@@ -2,7 +2,10 @@
 
 // One line for each use of a weight, from the first layer to the last: also after
 // a transposed weight, without a bias, and twice for a weight that is used twice.
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
+  {name = "weight_decay", values = array<f64: 0.0, 0.0>},
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
 // CHECK: convolution layer: parameter @kernel, bias @kernel_bias (a column), input tensor<4x1x4xf32>, output gradient tensor<4x2x3xf32, #hfta.copies<2>>, weight gradient tensor<2x1x2xf32, #hfta.copies<2>>, window strides [1] dilations [1] padding [0, 0], groups 1, loss divided by 4 terms
 // CHECK-NEXT: dense layer: parameter @tied, input tensor<4x6xf32, #hfta.copies<2>>, output gradient tensor<4x6xf32, #hfta.copies<2>>, weight gradient tensor<6x6xf32, #hfta.copies<2>>, loss divided by 4 terms
 // CHECK-NEXT: dense layer: parameter @tied, input tensor<4x6xf32, #hfta.copies<2>>, output gradient tensor<4x6xf32, #hfta.copies<2>>

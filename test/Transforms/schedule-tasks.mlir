@@ -28,7 +28,12 @@
 // CHECK-NEXT: hfta.run @"task/evaluate"
 // CHECK-NEXT: }
 // CHECK: hfta.schedule @infer keeps [] {
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "sgd", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = true}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<parameter, 0, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 128 bytes, 1 instances>, #hfta.segment<saved, 0, 128 bytes, 1 instances, 64 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", optimizer = "sgd"},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<parameter, 0, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 128 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 128 bytes, 1 instances, 64 a copy>]} {
   llvm.func internal @"kernel/copy.0"(!llvm.ptr) attributes {hfta.items = 1 : i64, hfta.scratch_bytes = 0 : i64} {
   ^bb0(%a: !llvm.ptr):
     llvm.return

@@ -5,7 +5,10 @@
 // CHECK: hfta.task @"task/forward.0" {{.*}} reads [0] writes [1] workspace [192] by_copies {
 // CHECK: hfta.task @"task/evaluate" {{.*}} reads [0, 1] writes [1, 2] workspace [128, 64] by_copies {
 // CHECK: hfta.task @"task/infer" {{.*}} reads [0] writes [0] by_copies {
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "sgd", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = true}, hfta.segments = [#hfta.segment<parameter, 0, 512 bytes, 1 instances>, #hfta.segment<workspace, -1, 512 bytes, 1 instances, 256 a copy>, #hfta.segment<workspace, -1, 128 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", optimizer = "sgd"},
+    hfta.segments = [#hfta.segment<parameter, 0, 512 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 512 bytes, 1 instances, 256 a copy>,
+    #hfta.segment<workspace, -1, 128 bytes, 1 instances>]} {
   func.func private @small(%a: tensor<10xf32>) -> tensor<10xf32> attributes {hfta.kernel} {
     return %a : tensor<10xf32>
   }

@@ -1,6 +1,7 @@
 // RUN: hfta-opt %s -hfta-store-gradients -canonicalize | FileCheck %s -enable-var-scope
 // RUN: sed 's/micro_batches = 1/micro_batches = 2/' %s | hfta-opt -hfta-store-gradients -canonicalize | FileCheck %s --check-prefix=ADDED
-module attributes {hfta.job = {name = "j", training = true, fuse = true, optimizer = "sgd", optimizer_flags = [], copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, hyper_parameters = [], schedule = {kind = "constant", warmup = array<f64>, minimum = array<f64>, step_size = array<f64>, gamma = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}} {
+module attributes {hfta.job = {name = "j", optimizer = "sgd", copies = 2 : i64, batch = 4 : i64,
+    epochs = 1 : i64}} {
 // CHECK: hfta.stores_gradients
 // ADDED-NOT: hfta.stores_gradients
 hfta.variable @w {role = #hfta.role<parameter>} : tensor<4xf32, #hfta.copies<2>>

@@ -1,7 +1,11 @@
 // RUN: hfta-opt %s -split-input-file -verify-diagnostics -hfta-verify-schedules
 
 // Sums are added up when the last micro-batch, if there is any, has been.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, replicas = array<i64: 2>, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<result, -1, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    replicas = array<i64: 2>, micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<result, -1, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -29,7 +33,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // A rank without one doesn't wait.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, replicas = array<i64: 2>, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<result, -1, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    replicas = array<i64: 2>, micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<result, -1, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -58,7 +66,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // Steps have a micro-batch for each rank.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, replicas = array<i64: 2>, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<result, -1, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    replicas = array<i64: 2>, micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<result, -1, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -86,7 +98,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // An event that a second turn of copies awaits isn't recorded if they have one turn.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 2 instances>, #hfta.segment<parameter, 0, 64 bytes, 1 instances>, #hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, micro_batches = 2 : i64,
+    name = "net", training = false},
+    hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 2 instances>,
+    #hfta.segment<parameter, 0, 64 bytes, 1 instances>,
+    #hfta.segment<constant, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   hfta.variable @number {instances = 2 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<micro_batch>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/init.0" part "init" block 0 reads [2] writes [1] {
@@ -109,7 +126,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // An event that the first turn awaits.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 2 instances>, #hfta.segment<parameter, 0, 64 bytes, 1 instances>, #hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, micro_batches = 2 : i64,
+    name = "net", training = false},
+    hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 2 instances>,
+    #hfta.segment<parameter, 0, 64 bytes, 1 instances>,
+    #hfta.segment<constant, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   hfta.variable @number {instances = 2 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<micro_batch>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/init.0" part "init" block 0 reads [2] writes [1] {

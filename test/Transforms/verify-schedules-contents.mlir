@@ -1,7 +1,14 @@
 // RUN: hfta-opt %s -split-input-file -verify-diagnostics -hfta-verify-schedules
 
 // Each micro-batch finds its fields and what its forward has saved.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
@@ -28,7 +35,14 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // No field is there.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
@@ -55,7 +69,14 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // Only half of the field is there.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
@@ -82,7 +103,14 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // The field is in another place.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
@@ -109,7 +137,14 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // Scalars are those of the call before.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
@@ -136,7 +171,14 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // Only half of the scalars are there.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
@@ -163,7 +205,14 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // They are another segment's.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
@@ -186,7 +235,14 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // Fields alone have a next micro-batch.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
@@ -209,7 +265,14 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // The number of valid samples of a micro-batch is given before each evaluation.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
@@ -234,7 +297,14 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // The number isn't given.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
@@ -260,7 +330,14 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // The values that forward saves have one place for two micro-batches.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
@@ -290,7 +367,14 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // The segment has two places.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 2 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 64 bytes, 2 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
@@ -320,7 +404,14 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 
 // Each micro-batch has its scalars.
 // expected-error @+1 {{segment 4 of role scalar must have 2 instances, got 1}}
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
@@ -342,7 +433,14 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // The host gives a micro-batch's own scalars to all.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
@@ -367,7 +465,14 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // The second one has none.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
@@ -391,7 +496,14 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // The host's image of what tasks compute is no more than what it was at first.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
@@ -414,7 +526,14 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // The scalars are the host's own.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
@@ -437,7 +556,14 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // The values that tasks leave for each other are cleared.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
@@ -460,7 +586,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // An inference has its input.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, micro_batches = 2 : i64,
+    name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<input "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
@@ -484,7 +616,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // It has none.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, micro_batches = 2 : i64,
+    name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<input "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
@@ -508,7 +646,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // It has half of its input.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, micro_batches = 2 : i64,
+    name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<input "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
@@ -533,7 +677,14 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // There is one field.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 64 bytes, 1 instances>,
+    #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>

@@ -1,7 +1,11 @@
 // RUN: hfta-opt %s -split-input-file -verify-diagnostics -hfta-verify-schedules
 
 // Groups are added up after both micro-batches, and used after that.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -28,7 +32,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // Backward may still be writing.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -52,7 +60,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // The sums may not have arrived yet.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -79,7 +91,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // Two queues receive in one place.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -106,7 +122,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // Results are cleared, added to, added up, and given to the host.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<result, -1, 4096 bytes, 2 instances>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -136,7 +157,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // A bucket is left out.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<result, -1, 4096 bytes, 2 instances>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -166,7 +192,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // A bucket is added up twice.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<result, -1, 4096 bytes, 2 instances>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -196,7 +227,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // They are added up before the backward of the last micro-batch.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<result, -1, 4096 bytes, 2 instances>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -225,7 +261,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // Ranks may meet in two orders.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<result, -1, 4096 bytes, 2 instances>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -258,7 +299,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // An event has them meet in one.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<result, -1, 4096 bytes, 2 instances>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -291,7 +337,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // Blocks are the task's.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<result, -1, 4096 bytes, 2 instances>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -321,7 +372,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 
 // Each group has its sum.
 // expected-error @+1 {{segment 0 of role gradient must have 2 instances, got 3}}
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 3 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 3 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<result, -1, 4096 bytes, 2 instances>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -349,7 +405,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // A value of no group is no sum of one.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 1 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<result, -1, 4096 bytes, 1 instances>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -378,7 +439,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // Results of the step before are in the way.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<result, -1, 4096 bytes, 2 instances>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -406,7 +472,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // Results are lost.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<result, -1, 4096 bytes, 2 instances>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -436,7 +507,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // The host gets one sum of two.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<result, -1, 4096 bytes, 2 instances>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -466,7 +542,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // The group of a value differs by rank.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<result, -1, 4096 bytes, 2 instances>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -499,7 +580,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // The host reads a place that doesn't hold the value.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<result, -1, 4096 bytes, 2 instances>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -530,7 +616,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // In steps that no period divides, nothing adds them up.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<result, -1, 4096 bytes, 2 instances>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -562,7 +653,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // And nothing uses the sums.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<result, -1, 4096 bytes, 2 instances>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -593,7 +689,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // Ranks send each other values that both have written.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, replicas = array<i64: 2>, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<exchange, 0, 64 bytes, 2 instances>, #hfta.segment<statistics, 0, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", replicas = array<i64: 2>, training = false},
+    hfta.segments = [#hfta.segment<constant, -1, 64 bytes, 1 instances>,
+    #hfta.segment<exchange, 0, 64 bytes, 2 instances>,
+    #hfta.segment<statistics, 0, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -615,7 +715,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // The other rank has the value.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, replicas = array<i64: 2>, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<exchange, 0, 64 bytes, 2 instances>, #hfta.segment<statistics, 0, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", replicas = array<i64: 2>, training = false},
+    hfta.segments = [#hfta.segment<constant, -1, 64 bytes, 1 instances>,
+    #hfta.segment<exchange, 0, 64 bytes, 2 instances>,
+    #hfta.segment<statistics, 0, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -637,7 +741,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // It has sent half of it.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, replicas = array<i64: 2>, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<exchange, 0, 64 bytes, 2 instances>, #hfta.segment<statistics, 0, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", replicas = array<i64: 2>, training = false},
+    hfta.segments = [#hfta.segment<constant, -1, 64 bytes, 1 instances>,
+    #hfta.segment<exchange, 0, 64 bytes, 2 instances>,
+    #hfta.segment<statistics, 0, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -660,7 +768,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // It has sent it too early.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, replicas = array<i64: 2>, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<exchange, 0, 64 bytes, 2 instances>, #hfta.segment<statistics, 0, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", replicas = array<i64: 2>, training = false},
+    hfta.segments = [#hfta.segment<constant, -1, 64 bytes, 1 instances>,
+    #hfta.segment<exchange, 0, 64 bytes, 2 instances>,
+    #hfta.segment<statistics, 0, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -680,7 +792,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // And it has changed it then.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, replicas = array<i64: 2>, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<exchange, 0, 64 bytes, 2 instances>, #hfta.segment<statistics, 0, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", replicas = array<i64: 2>, training = false},
+    hfta.segments = [#hfta.segment<constant, -1, 64 bytes, 1 instances>,
+    #hfta.segment<exchange, 0, 64 bytes, 2 instances>,
+    #hfta.segment<statistics, 0, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -703,7 +819,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // The host doesn't get the results.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<result, -1, 4096 bytes, 2 instances>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -733,7 +854,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // They aren't added up.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<result, -1, 4096 bytes, 2 instances>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}

@@ -1,7 +1,12 @@
 // RUN: hfta-opt %s -split-input-file -verify-diagnostics -hfta-verify-schedules
 
 // All in the queue that writes what segments hold at first.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 2 instances>, #hfta.segment<parameter, 0, 64 bytes, 1 instances>, #hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, micro_batches = 2 : i64,
+    name = "net", training = false},
+    hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 2 instances>,
+    #hfta.segment<parameter, 0, 64 bytes, 1 instances>,
+    #hfta.segment<constant, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   hfta.variable @number {instances = 2 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<micro_batch>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/init.0" part "init" block 0 reads [2] writes [1] {
@@ -21,7 +26,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // Which may come after the scalars of another queue.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 2 instances>, #hfta.segment<parameter, 0, 64 bytes, 1 instances>, #hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, micro_batches = 2 : i64,
+    name = "net", training = false},
+    hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 2 instances>,
+    #hfta.segment<parameter, 0, 64 bytes, 1 instances>,
+    #hfta.segment<constant, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   hfta.variable @number {instances = 2 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<micro_batch>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/init.0" part "init" block 0 reads [2] writes [1] {
@@ -42,7 +52,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // They wait for it.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 2 instances>, #hfta.segment<parameter, 0, 64 bytes, 1 instances>, #hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, micro_batches = 2 : i64,
+    name = "net", training = false},
+    hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 2 instances>,
+    #hfta.segment<parameter, 0, 64 bytes, 1 instances>,
+    #hfta.segment<constant, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   hfta.variable @number {instances = 2 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<micro_batch>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/init.0" part "init" block 0 reads [2] writes [1] {
@@ -64,7 +79,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // Constants may not be there yet.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 2 instances>, #hfta.segment<parameter, 0, 64 bytes, 1 instances>, #hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, micro_batches = 2 : i64,
+    name = "net", training = false},
+    hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 2 instances>,
+    #hfta.segment<parameter, 0, 64 bytes, 1 instances>,
+    #hfta.segment<constant, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   hfta.variable @number {instances = 2 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<micro_batch>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/init.0" part "init" block 0 reads [2] writes [1] {
@@ -85,7 +105,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // Memory that holds nothing at first.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 2 instances>, #hfta.segment<parameter, 0, 64 bytes, 1 instances>, #hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, micro_batches = 2 : i64,
+    name = "net", training = false},
+    hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 2 instances>,
+    #hfta.segment<parameter, 0, 64 bytes, 1 instances>,
+    #hfta.segment<constant, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   hfta.variable @number {instances = 2 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<micro_batch>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/init.0" part "init" block 0 reads [2] writes [1] {
@@ -105,7 +130,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // Before other schedules the host waits.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 2 instances>, #hfta.segment<parameter, 0, 64 bytes, 1 instances>, #hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, micro_batches = 2 : i64,
+    name = "net", training = false},
+    hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 2 instances>,
+    #hfta.segment<parameter, 0, 64 bytes, 1 instances>,
+    #hfta.segment<constant, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   hfta.variable @number {instances = 2 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<micro_batch>, role = #hfta.role<scalar>} : tensor<i64>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/init.0" part "init" block 0 reads [2] writes [1] {

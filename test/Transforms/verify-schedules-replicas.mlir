@@ -1,7 +1,13 @@
 // RUN: hfta-opt %s -split-input-file -verify-diagnostics -hfta-verify-schedules
 
 // One replica inverts, and broadcasts the inverse to all.
-module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
+module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i64,
+    replicas = array<i64: 4>, micro_batches = 4 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @other {block = 0 : i64, location = #hfta.binding<1, 128, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -46,7 +52,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 // -----
 
 // Others read the inverse, which they haven't received.
-module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
+module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i64,
+    replicas = array<i64: 4>, micro_batches = 4 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @other {block = 0 : i64, location = #hfta.binding<1, 128, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -87,7 +99,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 // -----
 
 // No task reads it, but checkpoints hold it.
-module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
+module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i64,
+    replicas = array<i64: 4>, micro_batches = 4 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @other {block = 0 : i64, location = #hfta.binding<1, 128, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -123,7 +141,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 // -----
 
 // It is sent while it may still be written.
-module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
+module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i64,
+    replicas = array<i64: 4>, micro_batches = 4 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @other {block = 0 : i64, location = #hfta.binding<1, 128, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -160,7 +184,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 // -----
 
 // It is read while it may still be arriving.
-module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
+module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i64,
+    replicas = array<i64: 4>, micro_batches = 4 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @other {block = 0 : i64, location = #hfta.binding<1, 128, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -204,7 +234,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 // -----
 
 // Another replica sends it.
-module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
+module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i64,
+    replicas = array<i64: 4>, micro_batches = 4 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @other {block = 0 : i64, location = #hfta.binding<1, 128, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -245,7 +281,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 // -----
 
 // One of the other replicas doesn't receive it.
-module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
+module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i64,
+    replicas = array<i64: 4>, micro_batches = 4 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @other {block = 0 : i64, location = #hfta.binding<1, 128, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -286,7 +328,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 // -----
 
 // The others receive only a part of it.
-module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
+module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i64,
+    replicas = array<i64: 4>, micro_batches = 4 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @other {block = 0 : i64, location = #hfta.binding<1, 128, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -327,7 +375,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 // -----
 
 // The transfer is of one copy alone.
-module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
+module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i64,
+    replicas = array<i64: 4>, micro_batches = 4 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @other {block = 0 : i64, location = #hfta.binding<1, 128, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -368,7 +422,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 // -----
 
 // The copies lie differently.
-module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
+module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i64,
+    replicas = array<i64: 4>, micro_batches = 4 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @other {block = 0 : i64, location = #hfta.binding<1, 128, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -409,7 +469,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 // -----
 
 // The transfer is of more copies than there is room for.
-module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
+module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i64,
+    replicas = array<i64: 4>, micro_batches = 4 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @other {block = 0 : i64, location = #hfta.binding<1, 128, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -450,7 +516,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 // -----
 
 // The sending replicas don't exist.
-module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
+module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i64,
+    replicas = array<i64: 4>, micro_batches = 4 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @other {block = 0 : i64, location = #hfta.binding<1, 128, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -486,7 +558,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 // -----
 
 // The receiving replicas don't exist.
-module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
+module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i64,
+    replicas = array<i64: 4>, micro_batches = 4 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @other {block = 0 : i64, location = #hfta.binding<1, 128, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -520,7 +598,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 // -----
 
 // A column holds the inverse, and broadcasts its results along the rows.
-module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <1, 2, 2>>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <1, 2, 2>>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
+module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i64,
+    replicas = array<i64: 4>, micro_batches = 4 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <1, 2, 2>>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <1, 2, 2>>,
+    #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @other {block = 0 : i64, location = #hfta.binding<1, 128, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -565,7 +649,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 // -----
 
 // Rows update without the results.
-module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <1, 2, 2>>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <1, 2, 2>>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
+module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i64,
+    replicas = array<i64: 4>, micro_batches = 4 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <1, 2, 2>>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <1, 2, 2>>,
+    #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @other {block = 0 : i64, location = #hfta.binding<1, 128, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -606,7 +696,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 // -----
 
 // The sums aren't there yet.
-module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <1, 2, 2>>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <1, 2, 2>>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
+module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i64,
+    replicas = array<i64: 4>, micro_batches = 4 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <1, 2, 2>>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <1, 2, 2>>,
+    #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @other {block = 0 : i64, location = #hfta.binding<1, 128, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -645,7 +741,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 // -----
 
 // The messages of ranks meet in one order.
-module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <1, 2, 2>>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <1, 2, 2>>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
+module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i64,
+    replicas = array<i64: 4>, micro_batches = 4 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <1, 2, 2>>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <1, 2, 2>>,
+    #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @other {block = 0 : i64, location = #hfta.binding<1, 128, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -691,7 +793,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 // -----
 
 // A unit's moments are one group's, which one replica has.
-module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <3, 1, 1>>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <3, 1, 1>>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
+module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i64,
+    replicas = array<i64: 4>, micro_batches = 4 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <3, 1, 1>>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <3, 1, 1>>,
+    #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @other {block = 0 : i64, location = #hfta.binding<1, 128, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -742,7 +850,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 // -----
 
 // Another replica has no moments.
-module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <0, 1, 1>>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <0, 1, 1>>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
+module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i64,
+    replicas = array<i64: 4>, micro_batches = 4 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <0, 1, 1>>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <0, 1, 1>>,
+    #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @other {block = 0 : i64, location = #hfta.binding<1, 128, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -786,7 +900,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 // -----
 
 // All groups are there.
-module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <3, 1, 1>>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <3, 1, 1>>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
+module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i64,
+    replicas = array<i64: 4>, micro_batches = 4 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <3, 1, 1>>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <3, 1, 1>>,
+    #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @other {block = 0 : i64, location = #hfta.binding<1, 128, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -828,7 +948,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 // -----
 
 // There is no such group.
-module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<curvature, 0, 256 bytes, 1 instances>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
+module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i64,
+    replicas = array<i64: 4>, micro_batches = 4 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances>,
+    #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @other {block = 0 : i64, location = #hfta.binding<1, 128, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -866,7 +992,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 // -----
 
 // Sums are used that nothing has taken.
-module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <3, 1, 1>>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <3, 1, 1>>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
+module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i64,
+    replicas = array<i64: 4>, micro_batches = 4 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <3, 1, 1>>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <3, 1, 1>>,
+    #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @other {block = 0 : i64, location = #hfta.binding<1, 128, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
@@ -907,7 +1039,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
 
 // A segment is held by replicas that don't exist.
 // expected-error @+1 {{segment 1 is held by replicas #hfta.replicas<3, 2, 1>, of 4 that there are}}
-module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <3, 2, 1>>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <3, 2, 1>>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
+module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i64,
+    replicas = array<i64: 4>, micro_batches = 4 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <3, 2, 1>>,
+    #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <3, 2, 1>>,
+    #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @other {block = 0 : i64, location = #hfta.binding<1, 128, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>

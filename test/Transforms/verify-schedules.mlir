@@ -1,7 +1,11 @@
 // RUN: hfta-opt %s -split-input-file -verify-diagnostics -hfta-verify-schedules
 
 // An upload on another queue, with the event between them.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
@@ -18,7 +22,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // The event is missing.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
@@ -34,7 +42,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // The event was recorded before the upload.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
@@ -52,7 +64,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // The next micro-batch goes where the task still reads.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
@@ -72,7 +88,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // It waits until they are used.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
@@ -93,7 +113,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // With two instances one micro-batch is brought while another is used.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 2 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    micro_batches = 4 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   hfta.variable @image {instances = 2 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
@@ -116,7 +140,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // With one, the task would find the next one's fields.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
@@ -140,7 +168,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // Events carry what their queue knew from others.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
@@ -159,7 +191,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // There are two writers.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}}],
+    name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
@@ -175,7 +211,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // The numbers of bytes differ.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}, {classes = array<i64>, name = "mask", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "mask.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    data = [{name = "image", test = {format = "npy"}, train = {format = "npy", path = "image.npy"}},
+    {name = "mask", test = {format = "npy"}, train = {format = "npy", path = "mask.npy"}}],
+    name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<8xf32>
   hfta.variable @mask {instances = 1 : i64, location = #hfta.binding<0, 32, 0>, purpose = #hfta.purpose<field "mask">, role = #hfta.role<input>} : tensor<8xf32>
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
@@ -194,7 +235,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // The host's image of a segment has its writers, too.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<result, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<result, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -209,7 +252,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // An event is of one queue.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -224,7 +269,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // A task on a queue of its own.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -239,7 +286,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // All micro-batches leave what statistics are kept up from, an instance each.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<exchange, 0, 64 bytes, 2 instances>, #hfta.segment<statistics, 0, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, micro_batches = 2 : i64,
+    name = "net", training = false},
+    hfta.segments = [#hfta.segment<constant, -1, 64 bytes, 1 instances>,
+    #hfta.segment<exchange, 0, 64 bytes, 2 instances>,
+    #hfta.segment<statistics, 0, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -260,7 +311,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // None has done so yet.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<exchange, 0, 64 bytes, 2 instances>, #hfta.segment<statistics, 0, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, micro_batches = 2 : i64,
+    name = "net", training = false},
+    hfta.segments = [#hfta.segment<constant, -1, 64 bytes, 1 instances>,
+    #hfta.segment<exchange, 0, 64 bytes, 2 instances>,
+    #hfta.segment<statistics, 0, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -280,7 +335,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // Only the first one has.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<exchange, 0, 64 bytes, 2 instances>, #hfta.segment<statistics, 0, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, micro_batches = 2 : i64,
+    name = "net", training = false},
+    hfta.segments = [#hfta.segment<constant, -1, 64 bytes, 1 instances>,
+    #hfta.segment<exchange, 0, 64 bytes, 2 instances>,
+    #hfta.segment<statistics, 0, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]

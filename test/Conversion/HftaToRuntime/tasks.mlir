@@ -19,7 +19,10 @@
 // CHECK: llvm.mlir.global internal constant @schedules
 // CHECK: llvm.mlir.global internal constant @image
 // CHECK: llvm.mlir.global external constant @hfta_program
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [{name = "period", values = array<f64: 1.0, 2.0>}], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    hyper_parameters = [{name = "period", values = array<f64: 1.0, 2.0>}], name = "net",
+    training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
   hfta.variable @rate {role = #hfta.role<scalar>, initial = dense<[0.5, 0.25]> : tensor<2xf64>, location = #hfta.binding<0, 0, 8>} : tensor<f64, #hfta.copies<2>>
   hfta.variable @"hfta.output/y" {purpose = #hfta.purpose<output "y">, role = #hfta.role<output>, location = #hfta.binding<1, 0, 8>} : tensor<f64, #hfta.copies<2>>
   llvm.func internal @"kernel/copy.0"(!llvm.ptr) attributes {hfta.items = 1 : i64, hfta.lanes = 3 : i64, hfta.operand_bytes = array<i64: 8, 8>, hfta.scratch_bytes = 0 : i64} {
@@ -48,7 +51,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 
 // -----
 
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
   func.func private @"kernel/copy.0"(tensor<f64>) -> tensor<f64>
   hfta.task @"task/infer" part "infer" block -1 reads [0] writes [1] {
     // expected-error @+1 {{kernel @"kernel/copy.0" isn't lowered; run the kernel lowering first}}
@@ -58,7 +63,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 
 // -----
 
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
   llvm.func internal @"kernel/copy.0"(!llvm.ptr) attributes {hfta.items = 1 : i64, hfta.operand_bytes = array<i64: 8>, hfta.scratch_bytes = 0 : i64} {
   ^bb0(%a: !llvm.ptr):
     llvm.return
@@ -72,12 +79,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // expected-error @+1 {{module has no 'hfta.segments'; run hfta-plan-memory first}}
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false}} {
 }
 
 // -----
 
-module attributes {hfta.job = {name = "net", training = false, fuse = true, optimizer = "", optimizer_flags = [], hyper_parameters = [], schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {name = "net", training = false},
+    hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
   // expected-error @+1 {{programs don't store elements of type 'i4'}}
   hfta.variable @a {location = #hfta.binding<0, 0, 0>, role = #hfta.role<scalar>} : tensor<2xi4>
 }

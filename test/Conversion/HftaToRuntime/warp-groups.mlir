@@ -18,7 +18,10 @@
 // CHECK: llvm.mlir.constant(98368 : i32)
 // CHECK: llvm.mlir.global internal constant @launches
 // CHECK: llvm.mlir.addressof @warp_groups
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [{name = "period", values = array<f64: 1.0, 2.0>}], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    hyper_parameters = [{name = "period", values = array<f64: 1.0, 2.0>}], name = "net",
+    training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
   hfta.variable @rate {role = #hfta.role<scalar>, initial = dense<[0.5, 0.25]> : tensor<2xf64>, location = #hfta.binding<0, 0, 8>} : tensor<f64, #hfta.copies<2>>
   hfta.variable @"hfta.output/y" {purpose = #hfta.purpose<output "y">, role = #hfta.role<output>, location = #hfta.binding<1, 0, 8>} : tensor<f64, #hfta.copies<2>>
   llvm.func internal @"kernel/copy.0"(!llvm.ptr) attributes {hfta.gpu_entry = "copy$0", hfta.block_threads = 256 : i64, hfta.items = 512 : i64, hfta.operand_bytes = array<i64: 8, 8>, hfta.scratch_bytes = 0 : i64, hfta.warp_group_launch = {hfta.block_threads = 288 : i64, hfta.shared_bytes = 98368 : i64, hfta.tensor_maps = [{argument = 1 : i64, element_bytes = 2 : i64, sizes = array<i64: 64, 256>, strides = array<i64: 2, 8589934592>, box = array<i64: 64, 15>, steps = array<i64: 1, 2>}]}} {
@@ -32,7 +35,10 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 
 // -----
 
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [{name = "period", values = array<f64: 1.0, 2.0>}], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    hyper_parameters = [{name = "period", values = array<f64: 1.0, 2.0>}], name = "net",
+    training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
   hfta.variable @rate {role = #hfta.role<scalar>, initial = dense<[0.5, 0.25]> : tensor<2xf64>, location = #hfta.binding<0, 0, 8>} : tensor<f64, #hfta.copies<2>>
   hfta.variable @"hfta.output/y" {purpose = #hfta.purpose<output "y">, role = #hfta.role<output>, location = #hfta.binding<1, 0, 8>} : tensor<f64, #hfta.copies<2>>
   // expected-error @+1 {{expected hfta.warp_group_launch to have hfta.block_threads, hfta.shared_bytes and hfta.tensor_maps, got}}
@@ -47,7 +53,10 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 
 // -----
 
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [{name = "period", values = array<f64: 1.0, 2.0>}], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    hyper_parameters = [{name = "period", values = array<f64: 1.0, 2.0>}], name = "net",
+    training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
   hfta.variable @rate {role = #hfta.role<scalar>, initial = dense<[0.5, 0.25]> : tensor<2xf64>, location = #hfta.binding<0, 0, 8>} : tensor<f64, #hfta.copies<2>>
   hfta.variable @"hfta.output/y" {purpose = #hfta.purpose<output "y">, role = #hfta.role<output>, location = #hfta.binding<1, 0, 8>} : tensor<f64, #hfta.copies<2>>
   // expected-error @+1 {{expected hfta.warp_group_launch to have hfta.block_threads, hfta.shared_bytes and hfta.tensor_maps, got}}
@@ -62,7 +71,10 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 
 // -----
 
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [{name = "period", values = array<f64: 1.0, 2.0>}], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    hyper_parameters = [{name = "period", values = array<f64: 1.0, 2.0>}], name = "net",
+    training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
   hfta.variable @rate {role = #hfta.role<scalar>, initial = dense<[0.5, 0.25]> : tensor<2xf64>, location = #hfta.binding<0, 0, 8>} : tensor<f64, #hfta.copies<2>>
   hfta.variable @"hfta.output/y" {purpose = #hfta.purpose<output "y">, role = #hfta.role<output>, location = #hfta.binding<1, 0, 8>} : tensor<f64, #hfta.copies<2>>
   // expected-error @+1 {{expected hfta.warp_group_launch to have hfta.block_threads, hfta.shared_bytes and hfta.tensor_maps, got}}
@@ -77,7 +89,10 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 
 // -----
 
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [{name = "period", values = array<f64: 1.0, 2.0>}], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    hyper_parameters = [{name = "period", values = array<f64: 1.0, 2.0>}], name = "net",
+    training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
   hfta.variable @rate {role = #hfta.role<scalar>, initial = dense<[0.5, 0.25]> : tensor<2xf64>, location = #hfta.binding<0, 0, 8>} : tensor<f64, #hfta.copies<2>>
   hfta.variable @"hfta.output/y" {purpose = #hfta.purpose<output "y">, role = #hfta.role<output>, location = #hfta.binding<1, 0, 8>} : tensor<f64, #hfta.copies<2>>
   // expected-error @+1 {{expected hfta.warp_group_launch to have hfta.block_threads, hfta.shared_bytes and hfta.tensor_maps, got}}
@@ -92,7 +107,10 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 
 // -----
 
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [{name = "period", values = array<f64: 1.0, 2.0>}], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    hyper_parameters = [{name = "period", values = array<f64: 1.0, 2.0>}], name = "net",
+    training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
   hfta.variable @rate {role = #hfta.role<scalar>, initial = dense<[0.5, 0.25]> : tensor<2xf64>, location = #hfta.binding<0, 0, 8>} : tensor<f64, #hfta.copies<2>>
   hfta.variable @"hfta.output/y" {purpose = #hfta.purpose<output "y">, role = #hfta.role<output>, location = #hfta.binding<1, 0, 8>} : tensor<f64, #hfta.copies<2>>
   // expected-error @+1 {{expected hfta.warp_group_launch to have hfta.block_threads, hfta.shared_bytes and hfta.tensor_maps, got}}
@@ -107,7 +125,10 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 
 // -----
 
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [{name = "period", values = array<f64: 1.0, 2.0>}], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
+    hyper_parameters = [{name = "period", values = array<f64: 1.0, 2.0>}], name = "net",
+    training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>,
+    #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
   hfta.variable @rate {role = #hfta.role<scalar>, initial = dense<[0.5, 0.25]> : tensor<2xf64>, location = #hfta.binding<0, 0, 8>} : tensor<f64, #hfta.copies<2>>
   hfta.variable @"hfta.output/y" {purpose = #hfta.purpose<output "y">, role = #hfta.role<output>, location = #hfta.binding<1, 0, 8>} : tensor<f64, #hfta.copies<2>>
   // expected-error @+1 {{expected hfta.warp_group_launch to have hfta.block_threads, hfta.shared_bytes and hfta.tensor_maps, got}}

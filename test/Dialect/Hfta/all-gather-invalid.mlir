@@ -1,7 +1,11 @@
 // RUN: hfta-opt %s -split-input-file -verify-diagnostics
 
 // hfta.all_gather, C1.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<exchange, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<exchange, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -18,7 +22,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // hfta.all_gather, C1.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<exchange, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<exchange, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -35,7 +43,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // hfta.all_gather, C2.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<exchange, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<exchange, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -52,7 +64,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // hfta.all_gather, C2.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<exchange, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<exchange, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -69,7 +85,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // hfta.all_gather, C3.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<exchange, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<exchange, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -88,7 +108,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // hfta.all_gather, C4.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<exchange, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<exchange, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}

@@ -1,7 +1,11 @@
 // RUN: hfta-opt %s -split-input-file -verify-diagnostics
 
 // hfta.all_reduce, C1.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -18,7 +22,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // hfta.all_reduce, C1.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -35,7 +43,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // hfta.all_reduce, C2.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -52,7 +64,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // hfta.all_reduce, C2.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -69,7 +85,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // hfta.all_reduce, C2.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -86,7 +106,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // hfta.all_reduce, C3.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -103,7 +127,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // hfta.all_reduce, C4.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -122,7 +150,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // hfta.all_reduce, C4: of what is resident.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -141,7 +173,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // hfta.all_reduce, C4: of turns whose number of copies the host chooses.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -160,7 +196,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // hfta.all_reduce, C3.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<parameter, 0, 8192 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<parameter, 0, 8192 bytes, 2 instances>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -177,7 +217,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // hfta.all_reduce, C3.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<cut, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<cut, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -194,7 +238,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // hfta.schedule, C3: what groups have summed outlives turns.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
@@ -211,7 +259,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 // -----
 
 // hfta.all_reduce, C5.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i64,
+    micro_batches = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>,
+    #hfta.segment<received, -1, 8192 bytes, 2 instances>,
+    #hfta.segment<workspace, -1, 8192 bytes, 1 instances, 4096 a copy>]} {
   func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
   hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}

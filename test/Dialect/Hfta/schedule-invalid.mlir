@@ -1,7 +1,9 @@
 // RUN: hfta-opt %s -split-input-file -verify-diagnostics
 
 // hfta.task, C1.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -14,7 +16,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.task, C2.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -27,7 +31,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.task, C3.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -40,7 +46,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.task, C3.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -53,7 +61,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.task, C3.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -67,7 +77,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.task, C3.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -81,7 +93,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.task, C4.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -95,7 +109,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.task, C5.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   // expected-error @+1 {{touches 1 segments of role 'workspace', but tells of 2 how much it needs}}
   hfta.task @t part "p" block 0 reads [0] writes [1] workspace [64, 64] {
@@ -106,7 +122,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.task, C5.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   // expected-error @+1 {{needs 65 bytes of segment 1, which has 64}}
   hfta.task @t part "p" block 0 reads [0] writes [1] workspace [65] {
@@ -117,7 +135,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.task, C5.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @t part "p" block 0 reads [0] writes [1] workspace [16] {
     // expected-error @+1 {{is at byte 32 of segment 1, of which its task needs 16}}
@@ -128,7 +148,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.launch, C1.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -142,7 +164,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.launch, C2.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -156,7 +180,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.launch, C3.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -170,7 +196,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.launch, C4.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -184,7 +212,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.schedule, C1.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -197,7 +227,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.schedule, C2.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -211,7 +243,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.schedule, C3. A segment that forward saves for another turn.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 128 bytes, 1 instances, 64 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 128 bytes, 1 instances, 64 a copy>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] by_copies {
     hfta.launch @k on [#hfta.binding<0, 0, 64>, #hfta.binding<1, 0, 64>] inputs 1 written [1] {per_copy}
@@ -233,7 +267,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.schedule, C3. All copies use it together.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 128 bytes, 1 instances, 64 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 128 bytes, 1 instances, 64 a copy>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] by_copies {
     hfta.launch @k on [#hfta.binding<0, 0, 64>, #hfta.binding<1, 0, 64>] inputs 1 written [1] {per_copy}
@@ -251,7 +287,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.schedule, C3. Gradients wait for @update.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<gradient, 0, 128 bytes, 1 instances, 64 a copy>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<gradient, 0, 128 bytes, 1 instances, 64 a copy>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] by_copies {
     hfta.launch @k on [#hfta.binding<0, 0, 64>, #hfta.binding<1, 0, 64>] inputs 1 written [1] {per_copy}
@@ -267,7 +305,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.run, C1.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -281,7 +321,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.run, C2.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -295,7 +337,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.run, C3.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -311,7 +355,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.run, C4.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -323,7 +369,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.transfer, C1.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -337,7 +385,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.transfer, C2.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -351,7 +401,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.transfer, C3.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -365,7 +417,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.transfer, C4.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -379,7 +433,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.transfer, C5.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -393,7 +449,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.transfer, C5.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -407,7 +465,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.fill, C1.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -421,7 +481,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.fill, C2.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -435,7 +497,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.fill, C3.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -449,7 +513,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.record, C1.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -463,7 +529,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.await, C2.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -477,7 +545,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.repeat, C1.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -496,7 +566,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.every, C1.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
@@ -512,7 +584,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // -----
 
 // hfta.every, C2.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", training = false},
+    hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]

@@ -23,6 +23,9 @@ const HyperParameter *Job::findHyperParameter(StringRef name) const {
 // One description of the dictionary serves writing and reading
 //===----------------------------------------------------------------------===//
 
+/// The key of a record's name, which always has an entry.
+static constexpr llvm::StringLiteral kName = "name";
+
 namespace {
 
 struct DescribeSchedule {
@@ -54,22 +57,11 @@ public:
   void field(StringRef key, int32_t value) {
     field(key, static_cast<int64_t>(value));
   }
-  /// Writes one of `words` by its number, except for the first one.
+  /// Writes one of `words` by its number.
   void word(StringRef key, uint32_t number, ArrayRef<StringRef> words) {
-    if (number != 0)
-      field(key, words[number].str());
+    field(key, words[number].str());
   }
-  /// Writes the flag where it holds.
-  void flag(StringRef key, bool value) {
-    if (value)
-      field(key, value);
-  }
-  /// Writes the values where there are some; one string has a letter for each.
-  template <typename Values>
-  void list(StringRef key, const Values &values) {
-    if (!values.empty())
-      field(key, values);
-  }
+  void name(const std::string &value) { field(kName, value); }
   void field(StringRef key, const std::vector<double> &values) {
     add(key, builder.getDenseF64ArrayAttr(values));
   }
@@ -91,28 +83,37 @@ public:
   void field(StringRef key, const Schedule &value) {
     record(key, value, DescribeSchedule());
   }
-  /// Writes a setting, which may be missing.
   void setting(const SettingInfo &info, Job &job) {
     std::visit([&](auto *value) { field(info.name, *value); }, info.get(job));
   }
   template <typename Record, typename Describe>
   void record(StringRef key, const Record &value, Describe describe) {
-    Writer inner(builder.getContext());
-    describe(inner, const_cast<Record &>(value));
-    add(key, inner.get());
+    add(key, write(builder.getContext(), value, describe));
   }
   template <typename Record, typename Describe>
   void records(StringRef key, const std::vector<Record> &values,
                Describe describe) {
     SmallVector<Attribute> entries;
-    for (const Record &value : values) {
-      Writer inner(builder.getContext());
-      describe(inner, const_cast<Record &>(value));
-      entries.push_back(inner.get());
-    }
+    for (const Record &value : values)
+      entries.push_back(write(builder.getContext(), value, describe));
     add(key, builder.getArrayAttr(entries));
   }
-  DictionaryAttr get() { return builder.getDictionaryAttr(attributes); }
+  /// Returns the record's name, if it has one, and the values that differ from
+  /// those of `Record()`.
+  template <typename Record, typename Describe>
+  static DictionaryAttr write(MLIRContext *context, const Record &value,
+                              Describe describe) {
+    Record initial;
+    Writer writer(context), initialWriter(context);
+    describe(writer, const_cast<Record &>(value));
+    describe(initialWriter, initial);
+    SmallVector<NamedAttribute> differing;
+    for (auto [entry, initialEntry] :
+         llvm::zip_equal(writer.attributes, initialWriter.attributes))
+      if (entry != initialEntry || entry.getName() == kName)
+        differing.push_back(entry);
+    return writer.builder.getDictionaryAttr(differing);
+  }
 
 private:
   void add(StringRef key, Attribute value) {
@@ -122,7 +123,8 @@ private:
   SmallVector<NamedAttribute> attributes;
 };
 
-/// Reads what Writer wrote; remembers the first error.
+/// Reads what Writer wrote; remembers the first error. A value without an entry
+/// keeps its initial value.
 class Reader {
 public:
   Reader(DictionaryAttr dictionary, std::string &error)
@@ -148,16 +150,19 @@ public:
       value = static_cast<int32_t>(wide);
   }
   void word(StringRef key, uint32_t &number, ArrayRef<StringRef> words) {
-    known.insert(key);
-    if (!dictionary.get(key))
-      return;
-    std::string text;
+    std::string text = words[number].str();
     field(key, text);
     const StringRef *found = llvm::find(words, text);
     if (found == words.end())
       fail(key, "one of " + llvm::join(words, ", "));
     else
       number = static_cast<uint32_t>(found - words.begin());
+  }
+  /// Reads the name of a record, which must have one.
+  void name(std::string &value) {
+    if (!dictionary.get(kName))
+      fail(kName, "a string");
+    field(kName, value);
   }
   void field(StringRef key, bool &value) {
     if (auto attribute = get<BoolAttr>(key, "true or false"))
@@ -169,17 +174,6 @@ public:
       value = attribute.getValueAsDouble();
     else if (attribute)
       fail(key, "an f64");
-  }
-  void flag(StringRef key, bool &value) {
-    known.insert(key);
-    if (dictionary.get(key))
-      field(key, value);
-  }
-  template <typename Values>
-  void list(StringRef key, Values &values) {
-    known.insert(key);
-    if (dictionary.get(key))
-      field(key, values);
   }
   void field(StringRef key, std::vector<double> &values) {
     if (auto attribute = get<DenseF64ArrayAttr>(key, "array<f64: …>"))
@@ -210,9 +204,7 @@ public:
     record(key, value, DescribeSchedule());
   }
   void setting(const SettingInfo &info, Job &job) {
-    known.insert(info.name);
-    if (dictionary.get(info.name))
-      std::visit([&](auto *value) { field(info.name, *value); }, info.get(job));
+    std::visit([&](auto *value) { field(info.name, *value); }, info.get(job));
   }
   template <typename Record, typename Describe>
   void record(StringRef key, Record &value, Describe describe) {
@@ -254,11 +246,13 @@ private:
     }
     return true;
   }
+  /// Returns null if there is no entry, or one of another type, which is an
+  /// error.
   template <typename AttributeType>
   AttributeType get(StringRef key, StringRef expected) {
     known.insert(key);
     auto attribute = dictionary.getAs<AttributeType>(key);
-    if (!attribute)
+    if (!attribute && dictionary.get(key))
       fail(key, expected);
     return attribute;
   }
@@ -281,14 +275,14 @@ struct Describe {
   }
   template <typename Archive>
   void operator()(Archive &archive, DataField &field) const {
-    archive.field("name", field.name);
+    archive.name(field.name);
     archive.record("train", field.train, *this);
     archive.record("test", field.test, *this);
     archive.field("classes", field.classes);
   }
   template <typename Archive>
   void operator()(Archive &archive, HyperParameter &parameter) const {
-    archive.field("name", parameter.name);
+    archive.name(parameter.name);
     archive.field("values", parameter.values);
   }
   template <typename Archive>
@@ -296,23 +290,23 @@ struct Describe {
 #define HFTA_PRECISION(member, bits, text)                                     \
   archive.field(#member, precision.member);
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
-    archive.list("multiply", precision.multiply);
+    archive.field("multiply", precision.multiply);
   }
   template <typename Archive>
   void operator()(Archive &archive, Job &job) const {
-    archive.field("name", job.name);
+    archive.name(job.name);
     archive.field("training", job.training);
     archive.field("fuse", job.fuse);
     archive.field("optimizer", job.optimizer);
     archive.field("optimizer_flags", job.optimizerFlags);
     archive.records("hyper_parameters", job.hyperParameters, *this);
     archive.record("precision", job.precision, *this);
-    archive.flag("keeps_types", job.keepsTypes);
-    archive.list("preconditioner", job.preconditioner);
-    archive.list("recomputed_stages", job.recomputedStages);
-    archive.list("order_rows", job.orderRows);
-    archive.list("stage_blocks", job.stageBlocks);
-    archive.list("worker_places", job.workerPlaces);
+    archive.field("keeps_types", job.keepsTypes);
+    archive.field("preconditioner", job.preconditioner);
+    archive.field("recomputed_stages", job.recomputedStages);
+    archive.field("order_rows", job.orderRows);
+    archive.field("stage_blocks", job.stageBlocks);
+    archive.field("worker_places", job.workerPlaces);
     archive.records("data", job.data, *this);
     archive.field("metric", job.metric);
     for (const SettingInfo *setting : getSettings())
@@ -518,9 +512,8 @@ static std::string checkJob(const Job &job) {
 }
 
 void Job::write(ModuleOp module) const {
-  Writer writer(module.getContext());
-  Describe()(writer, const_cast<Job &>(*this));
-  module->setAttr(HftaDialect::kJobAttrName, writer.get());
+  module->setAttr(HftaDialect::kJobAttrName,
+                  Writer::write(module.getContext(), *this, Describe()));
 }
 
 FailureOr<Job> Job::read(ModuleOp module) {

@@ -3,8 +3,8 @@
 // The settings are kept as a dictionary, the module's `hfta.job` attribute, so
 // that every phase's output can be read back and continued. This is the typed
 // view of it; Job::write and Job::read are inverse. An array with one value per
-// copy has `copies` entries. A setting that isn't in the dictionary has its
-// initial value; an unknown key is an error.
+// copy has `copies` entries. The dictionary has the job's name and the settings
+// that differ from their initial values; an unknown key is an error.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_JOB_H
