@@ -41,34 +41,34 @@ static std::string escapeBars(llvm::StringRef code) {
   return escaped;
 }
 
-/// Prints an argument after the meaning of its clause, such as "`batch`:
-/// samples a step and copy".
-static void printArgument(raw_ostream &os, const SettingInfo &setting) {
-  os << "; `" << setting.name << "`: " << setting.text;
+/// Returns what stands for the setting's value.
+static llvm::StringRef getUsage(const SettingInfo &setting) {
+  return setting.usage.empty() ? "BOOL" : llvm::StringRef(setting.usage);
 }
 
+/// Prints a clause with its required arguments. The other arguments are in a
+/// table of their own, or, if they are in parentheses, a part of the usage.
 static void printClause(raw_ostream &os, const KeywordInfo &keyword) {
   const SettingInfo *own = keyword.setting;
   llvm::StringRef usage = own ? own->usage : keyword.clause->usage;
   os << "| `" << keyword.name << (usage.starts_with("(") ? "" : " ")
      << escapeBars(usage);
-  llvm::SmallVector<const SettingInfo *> settings = getSettingsOf(keyword.name);
-  llvm::erase(settings, own);
-  if (keyword.traits & setting_traits::Call)
-    settings.clear();
   llvm::StringRef separator = usage.empty() ? "" : ", ";
-  for (const SettingInfo *setting : settings) {
-    os << separator << setting->name << " = "
-       << (setting->traits & setting_traits::Required
-               ? setting->usage.str()
-               : describeInitial(*setting));
+  bool hasOptions = false;
+  for (const SettingInfo *setting : getSettingsOf(keyword.name)) {
+    if (setting == own || keyword.traits & setting_traits::Call)
+      continue;
+    if ((setting->traits & setting_traits::Required) == 0) {
+      hasOptions = true;
+      continue;
+    }
+    os << separator << setting->name << " = " << escapeBars(setting->usage);
     separator = ", ";
   }
-  os << "` | " << (own ? own->text : keyword.clause->text);
+  os << (hasOptions ? ", ..." : "") << "` | "
+     << (own ? own->text : keyword.clause->text);
   if (own && own->isSwept())
     os << "; may be a list";
-  for (const SettingInfo *setting : settings)
-    printArgument(os, *setting);
   llvm::StringRef byDefault = own ? own->byDefault : keyword.clause->byDefault;
   os << " | "
      << (byDefault.empty() && own ? describeInitial(*own) : byDefault.str())
@@ -86,6 +86,24 @@ static std::string quote(llvm::StringRef name) {
   return ("`" + name + "`").str();
 }
 
+/// Prints the arguments of clauses that aren't in parentheses.
+static void printArguments(raw_ostream &os) {
+  os << "| clause | argument | meaning | default |\n|---|---|---|---|\n";
+  for (const KeywordInfo &keyword : getKeywords()) {
+    if (keyword.traits & setting_traits::Call)
+      continue;
+    for (const SettingInfo *setting : getSettingsOf(keyword.name)) {
+      if (setting == keyword.setting)
+        continue;
+      bool isRequired = (setting->traits & setting_traits::Required) != 0;
+      os << "| `" << keyword.name << "` | `" << setting->name << " = "
+         << escapeBars(getUsage(*setting)) << "` | " << setting->text << " | "
+         << (isRequired ? "required" : quote(describeInitial(*setting)))
+         << " |\n";
+    }
+  }
+}
+
 static void printTypes(raw_ostream &os) {
   os << "| argument of `precision` | element type of | types "
         "|\n|---|---|---|\n";
@@ -94,11 +112,11 @@ static void printTypes(raw_ostream &os) {
      << llvm::join(llvm::map_range(getFloatTypeNames(bits), quote), ", ")      \
      << " |\n";
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
-  os << "| `multiply` | what the operands of products and convolutions, "
-        "forward and in gradients, are rounded to before they are multiplied "
-        "and added up in `f32` | "
+  os << "| `multiply` | operands of matrix products and convolutions, in "
+        "forward and backward passes: they are rounded before they are "
+        "multiplied, and the products are added in `f32` | "
      << llvm::join(llvm::map_range(getFactorTypeNames(), quote), ", ")
-     << "; else what is computed in |\n";
+     << "; default: the type of `compute`, without rounding |\n";
 }
 
 static void printLosses(raw_ostream &os) {
@@ -126,8 +144,8 @@ static void printOptimizers(raw_ostream &os) {
 }
 
 static void printSchedules(raw_ostream &os) {
-  os << "| schedule | rate in step s (from 0), with t = s - warmup "
-        "|\n|---|---|\n";
+  os << "| schedule | learning rate in step s, counted from 0; "
+        "t = s - warmup |\n|---|---|\n";
   for (const ScheduleInfo &schedule : getSchedules())
     printCall(os, schedule.name, schedule.parameters, schedule.rate);
 }
@@ -145,9 +163,8 @@ static void printKfac(raw_ostream &os) {
            describeInitial(initial, byDefault));
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
   for (const SettingInfo *setting : getSettingsOf("precondition"))
-    printRow(setting->name,
-             setting->usage.empty() ? "BOOL" : setting->usage.str(),
-             setting->text, quote(describeInitial(*setting)));
+    printRow(setting->name, getUsage(*setting), setting->text,
+             quote(describeInitial(*setting)));
 }
 
 static void printFlags(raw_ostream &os) {
@@ -170,9 +187,13 @@ void hfta::printSettingTables(raw_ostream &os) {
   struct {
     llvm::StringLiteral name;
     void (*print)(raw_ostream &os);
-  } tables[] = {{"clauses", printClauses},     {"types", printTypes},
-                {"losses", printLosses},       {"optimizers", printOptimizers},
-                {"schedules", printSchedules}, {"kfac", printKfac},
+  } tables[] = {{"clauses", printClauses},
+                {"arguments", printArguments},
+                {"types", printTypes},
+                {"losses", printLosses},
+                {"optimizers", printOptimizers},
+                {"schedules", printSchedules},
+                {"kfac", printKfac},
                 {"flags", printFlags}};
   llvm::interleave(
       tables, os,

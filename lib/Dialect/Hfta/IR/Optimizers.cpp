@@ -252,17 +252,19 @@ static void updateLion(OptimizerUpdate &update) {
 
 static constexpr OptimizerInfo kOptimizers[] = {
     {"sgd", kSgdParameters, kSgdStates, /*usesStep=*/false, updateSgd,
-     "stochastic gradient descent"},
+     "stochastic gradient descent; `weight_decay` is an L2 penalty"},
     {"adam", kAdamParameters, kAdamStates, /*usesStep=*/true, updateAdam,
-     "by moments of the gradient; the decay is part of the gradient"},
+     "Adam; `weight_decay` is an L2 penalty, added to the gradient"},
     {"adamw", kAdamWParameters, kAdamStates, /*usesStep=*/true, updateAdamW,
-     "the same, but the weights decay by themselves"},
+     "Adam with decoupled weight decay"},
     {"rmsprop", kRmspropParameters, kRmspropStates, /*usesStep=*/false,
      updateRmsprop,
-     "by the gradient's running square, less that of its mean if `centered`; "
-     "keeps a velocity only where `momentum` is given"},
+     "divides the gradient by the root of its running mean square, or, with "
+     "`centered = true`, of its running variance; `weight_decay` is an L2 "
+     "penalty; there is a momentum buffer only if `momentum` is given"},
     {"lion", kLionParameters, kLionStates, /*usesStep=*/false, updateLion,
-     "the rate times the sign of a momentum; the weights decay by themselves"},
+     "each step is the learning rate times the sign of a weighted mean of "
+     "gradient and momentum; decoupled weight decay"},
 };
 
 ArrayRef<OptimizerInfo> hfta::getOptimizers() { return kOptimizers; }
