@@ -143,6 +143,12 @@ def make_domain_rows():
         yield row(f"an operator of our domain {name}",
                   simple([node(op, inputs, ["y"], domain="hfta")], domains=["hfta"]),
                   code, f"({op})", text)
+    defined = function("StopGradient", ["a", "b"], ["r"], [node("Add", ["a", "b"], ["r"])],
+                       domain="hfta")
+    yield row("an operator of our domain that the file defines otherwise",
+              simple([node("StopGradient", ["x", "x"], ["y"], domain="hfta")],
+                     domains=["hfta"], more=defined), 1, "(StopGradient)",
+              "has 2 operands")
 
 
 TRAINING_JOB = """model net = onnx("bad.onnx")

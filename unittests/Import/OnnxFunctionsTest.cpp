@@ -291,6 +291,32 @@ TEST(OnnxFunctions, Lookup) {
   EXPECT_NE(getText(model).find("hfta.neg"), std::string::npos);
 }
 
+/// A file may define Hfta's own operators for other runtimes, in terms that
+/// lack what an operator says of gradients. Other functions of that domain are
+/// functions like any.
+TEST(OnnxFunctions, OwnOperators) {
+  std::string own = "domain: 'hfta' ";
+  std::string stop = node("StopGradient", "s", {"x"}, {"h"}, own);
+  std::string defined = function("StopGradient", {"a"}, {"r"},
+                                 node("Identity", "i", {"a"}, {"r"}));
+  std::string other =
+      function("other", {"a"}, {"r"}, node("Exp", "e", {"a"}, {"r"}));
+  std::string caller = function("caller", {"a"}, {"r"},
+                                node("StopGradient", "s", {"a"}, {"h"}, own) +
+                                    node("other", "o", {"h"}, {"r"}, own));
+  std::string expected =
+      getText(makeModel("", kPorts + stop + node("Exp", "e", {"h"}, {"y"})));
+  EXPECT_NE(expected.find("hfta.stop_gradient"), std::string::npos);
+  for (const std::string &nodes : {stop + node("other", "o", {"h"}, {"y"}, own),
+                                   call("caller", "c", {"x"}, {"y"})}) {
+    ::onnx::ModelProto model =
+        makeModel(defined + other + caller, kPorts + nodes);
+    model.mutable_functions(0)->set_domain("hfta");
+    model.mutable_functions(1)->set_domain("hfta");
+    EXPECT_EQ(getText(model), expected);
+  }
+}
+
 /// Initializers keep their roles where functions read them.
 TEST(OnnxFunctions, Roles) {
   std::string block = function(

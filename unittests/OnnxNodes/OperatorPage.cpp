@@ -29,6 +29,7 @@ by the test `onnx-nodes`: nothing here is from memory.
 
 Of the domain `hfta` there is `StopGradient`, whose value is its input's and through
 which no gradient flows ([exporting.md](exporting.md#what-onnx-has-no-words-for)).
+A file's own definition of it is for other runtimes.
 
 | operator | operator sets | gradient | fused | node tests |
 |---|---|---|---|---|

@@ -81,11 +81,10 @@ bool ModelBuilder::importBranch(const ::onnx::GraphProto &branch) {
 void ModelBuilder::importNode(const NodeProto &node) {
   if (isParameterNode(node))
     return;
-  const OpHandler *handler = nullptr;
-  if (isDefaultDomain(node.domain()))
-    handler = findHandler(node.op_type(), graph.getOpset(node));
-  else if (node.domain() == kOnnxDomain)
-    handler = findOwnHandler(node.op_type());
+  const OpHandler *handler =
+      isDefaultDomain(node.domain())
+          ? findHandler(node.op_type(), graph.getOpset(node))
+          : findOwnHandler(node.domain(), node.op_type());
   // Earlier failures are reported; continue with nodes that don't depend on
   // them.
   bool ready = handler && llvm::all_of(node.input(), [&](const auto &operand) {

@@ -4,6 +4,7 @@
 #include "Reading/Branches.h"
 #include "Reading/Graph.h"
 #include "Reading/LiveNodes.h"
+#include "Reading/Registry.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -409,7 +410,11 @@ void Inliner::inlineCall(const NodeProto &call, Function &function,
 /// nodes that are needed, if that is known.
 void Inliner::emit(NodeProto &&node, int64_t opset, NodeList &nodes,
                    const LiveNodes *live) {
-  auto function = functions.find(describeFunction(node));
+  // A file may define one of Hfta's own operators for other runtimes, by nodes
+  // that lack what the operator says of a training.
+  auto function = findOwnHandler(node.domain(), node.op_type())
+                      ? functions.end()
+                      : functions.find(describeFunction(node));
   llvm::SaveAndRestore deeper(nested, nested + 1);
   if (stopped)
     return;

@@ -58,7 +58,7 @@ bool Graph::readOpset(const ModelProto &model, Reporter &reporter) {
 }
 
 void Graph::checkOperator(const NodeProto &node, Reporter &reporter) const {
-  if (node.domain() == kOnnxDomain && findOwnHandler(node.op_type()))
+  if (findOwnHandler(node.domain(), node.op_type()))
     return;
   std::string used = std::to_string(getOpset(node));
   int64_t first = getFirstVersion(node.op_type());

@@ -2,6 +2,7 @@
 
 #include "Reading/Registry.h"
 
+#include "Hfta/Dialect/Hfta/IR/OnnxNames.h"
 #include "Hfta/Import/Onnx/Import.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -40,7 +41,9 @@ const OpHandler *findHandler(llvm::StringRef name, int64_t opset) {
   return found;
 }
 
-const OpHandler *findOwnHandler(llvm::StringRef name) {
+const OpHandler *findOwnHandler(llvm::StringRef domain, llvm::StringRef name) {
+  if (domain != kOnnxDomain)
+    return nullptr;
   llvm::ArrayRef<OpHandler> handlers = getOwnHandlers();
   const OpHandler *found = llvm::find_if(
       handlers, [&](const OpHandler &handler) { return handler.name == name; });

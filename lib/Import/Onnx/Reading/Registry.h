@@ -55,9 +55,9 @@ llvm::ArrayRef<OpHandler> getHandlers();
 /// Returns the handler for `name` in operator set `opset`, or null.
 const OpHandler *findHandler(llvm::StringRef name, int64_t opset);
 
-/// Returns the handler for `name` in the domain of Hfta's own operators, or
-/// null.
-const OpHandler *findOwnHandler(llvm::StringRef name);
+/// Returns the handler for `name` if `domain` is that of Hfta's own operators
+/// and it is one of them, or null.
+const OpHandler *findOwnHandler(llvm::StringRef domain, llvm::StringRef name);
 
 /// Returns the operator set that first has a handler for `name`, 0 if none has.
 int64_t getFirstVersion(llvm::StringRef name);
