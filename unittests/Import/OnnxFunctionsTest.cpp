@@ -428,6 +428,51 @@ TEST(OnnxFunctions, Growth) {
             "");
 }
 
+/// A call that copies its operand is a node for each of its outputs.
+TEST(OnnxFunctions, GrowthByCopies) {
+  std::vector<std::string> copies(100, "a"), results = {"r"};
+  for (int i = 1; i < 100; ++i)
+    results.push_back("h" + std::to_string(i));
+  std::string text =
+      function("f0", {"a"}, copies, "") +
+      function("f1", {"a"}, {"r"}, call("f0", "c", {"a"}, results));
+  for (int i = 2; i < 12; ++i) {
+    std::string before = "f" + std::to_string(i - 1);
+    text += function("f" + std::to_string(i), {"a"}, {"r"},
+                     call(before, "c", {"a"}, {"h"}) +
+                         call(before, "d", {"h"}, {"r"}));
+  }
+  EXPECT_NE(getError(text, kPorts + call("f11", "n", {"x"}, {"y"}),
+                     OnnxFailure::unsupported)
+                .find("the file's functions hold more than 65536 nodes"),
+            std::string::npos);
+}
+
+/// Nodes that take an attribute of their call have a copy of it each.
+TEST(OnnxFunctions, GrowthByAttributes) {
+  std::string nodes;
+  std::vector<std::string> names;
+  for (int i = 0; i < 20; ++i) {
+    names.push_back("k" + std::to_string(i));
+    nodes += node("Constant", names.back(), {}, {names.back()},
+                  "attribute { name: 'value' ref_attr_name: 'value' type: "
+                  "TENSOR } ");
+  }
+  ::onnx::ModelProto model = makeModel(
+      function("f", {}, {"r"}, nodes + node("Sum", "s", names, {"r"})),
+      port("output", "y", {1 << 23}) + call("f", "n", {}, {"y"}));
+  ::onnx::AttributeProto &attribute =
+      *model.mutable_graph()->mutable_node(0)->add_attribute();
+  attribute.set_name("value");
+  attribute.set_type(::onnx::AttributeProto::TENSOR);
+  attribute.mutable_t()->set_data_type(1);
+  attribute.mutable_t()->add_dims(1 << 23);
+  attribute.mutable_t()->mutable_raw_data()->resize(1 << 25);
+  std::string error = getError(model, OnnxFailure::unsupported);
+  EXPECT_NE(error.find("or 512 MiB, where they are called"), std::string::npos)
+      << error;
+}
+
 //===----------------------------------------------------------------------===//
 // Dead nodes
 //===----------------------------------------------------------------------===//

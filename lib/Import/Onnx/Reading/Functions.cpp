@@ -108,6 +108,7 @@ private:
   void emit(NodeProto &&node, int64_t opset, NodeList &nodes,
             const LiveNodes *live);
   void inlineCall(const NodeProto &call, Function &function, NodeList &nodes);
+  bool take(int64_t nodes, uint64_t bytes, const Scope &scope);
   bool takeNode(const NodeProto &node, const Scope &scope);
   bool enter(const NodeProto &node);
 
@@ -282,7 +283,8 @@ void Inliner::replaceReferences(NodeProto &node, const Scope &scope) {
               : fallback != scope.function.defaults.end() ? &*fallback
                                                           : nullptr;
     }
-    if (!found)
+    if (!found ||
+        (found != &attribute && !take(0, found->SpaceUsedLong(), scope)))
       continue;
     AttributeProto copy = *found;
     copy.set_name(attribute.name());
@@ -338,11 +340,10 @@ static uint64_t countNames(const NodeProto &node) {
   return count;
 }
 
-/// Counts a node of a function; returns false if there are too many.
-bool Inliner::takeNode(const NodeProto &node, const Scope &scope) {
-  uint64_t bytes =
-      node.SpaceUsedLong() + 2 * countNames(node) * scope.prefix.size();
-  if (!stopped && (nodesLeft == 0 || bytes > bytesLeft)) {
+/// Counts nodes and bytes that a call adds; returns false if there are too
+/// many.
+bool Inliner::take(int64_t nodes, uint64_t bytes, const Scope &scope) {
+  if (!stopped && (nodes > nodesLeft || bytes > bytesLeft)) {
     reporter.unsupported(scope.call, "the file's functions hold more than " +
                                          Twine(kMostNodes) + " nodes, or " +
                                          Twine(kMostBytes >> 20) +
@@ -351,9 +352,16 @@ bool Inliner::takeNode(const NodeProto &node, const Scope &scope) {
   }
   if (stopped)
     return false;
-  --nodesLeft;
+  nodesLeft -= nodes;
   bytesLeft -= bytes;
   return true;
+}
+
+/// Counts a node of a function; returns false if there are too many.
+bool Inliner::takeNode(const NodeProto &node, const Scope &scope) {
+  return take(1,
+              node.SpaceUsedLong() + 2 * countNames(node) * scope.prefix.size(),
+              scope);
 }
 
 /// Returns whether the node's branches or function may be visited, which are
@@ -402,6 +410,8 @@ void Inliner::inlineCall(const NodeProto &call, Function &function,
     copy.set_op_type("Identity");
     copy.add_input(getName(proto.output(index), scope));
     copy.add_output(call.output(index));
+    if (!takeNode(copy, scope))
+      break;
     emit(std::move(copy), kGreatestOnnxOpset, nodes, nullptr);
   }
 }
