@@ -9,6 +9,7 @@
 #include "RunningStatistics.h"
 #include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
 #include "Hfta/Dialect/Hfta/IR/Expression.h"
+#include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
 #include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -133,16 +134,17 @@ bool StatisticsFinder::keepUsedByForward() {
   return found;
 }
 
-/// Checks that batch normalizations have several values per channel, as PyTorch
-/// does: a single value is its own mean, so that the result would be the bias
-/// whatever the input. Without fusion several copies have the same node; it is
-/// reported once.
+/// Checks that batch normalizations by a micro-batch's statistics have several
+/// values a channel, as PyTorch does: one value is its own mean, so that the
+/// result would be the bias whatever the input. Copies that are compiled alone
+/// have equal nodes, which are reported once.
 static LogicalResult checkCounts(TaskBuilder &tasks, Block &step) {
   int64_t microBatches = tasks.getJob().microBatches;
   DenseSet<Location> reported;
   for (auto norm : step.getOps<BatchNormOp>()) {
     ArrayRef<int64_t> shape = getShape(norm.getInput());
-    if (countAlong(shape, getOtherAxes(shape.size(), {1})) != 1 ||
+    if (!usesBatchStatistics(norm) ||
+        countAlong(shape, getOtherAxes(shape.size(), {1})) != 1 ||
         !reported.insert(norm.getLoc()).second)
       continue;
     std::string sizes;

@@ -227,9 +227,10 @@ def make_statistics_rows():
 def make_single_value_rows():
     """Makes rows of batch normalizations in training: each channel needs several values in
     each micro-batch. Evaluation and inference take one."""
-    def content(*axes):
+    def content(*axes, more=b""):
         return simple([node("BatchNormalization", ["x", *"sbmv"], ["y"], "norm")],
-                      [zeros(name, 4) for name in "sbmv"], [value("x", ["batch", 4, *axes])])
+                      [zeros(name, 4) for name in "sbmv"], [value("x", ["batch", 4, *axes])],
+                      more=more)
 
     refused = ("bad.onnx: error: batch normalization in training needs more than one value "
                "a channel", "(at 'norm')")
@@ -247,6 +248,10 @@ def make_single_value_rows():
                   (3,) if size else (0,), (*refused, size) if size else ())
     yield Row("normalizations of one sample for inference", {"bad.onnx": content()},
               ["hftac", "bad.onnx", "--emit=train", "-o", "-", "--batch=1"], (0,), ())
+    frozen = content(more=field(14, field(1, "hfta.frozen_statistics") + field(2, "m\nv")))
+    yield Row("trained normalizations of one sample by frozen statistics",
+              {"bad.onnx": frozen, "bad.hfta": TRAINING_JOB},
+              ["hftac", "bad.hfta", "--emit=train", "-o", "-", "--batch=1"], (0,), ())
 
 
 def make_graph_rows():
