@@ -359,14 +359,16 @@ TEST(OnnxTrained, BadLists) {
 }
 
 /// Imports a batch normalization whose running statistics are called `mean` and
-/// `variance`, with this list of frozen ones.
-Imported importNorm(const std::string &frozen) {
-  ::onnx::ModelProto model = makeModel(
-      port("input", "x", {-1, 4}) + weight("s", {4}) + weight("b", {4}) +
-      weight("mean", {4}) + weight("variance", {4}) +
-      node("BatchNormalization", "n", {"x", "s", "b", "mean", "variance"},
-           {"y"}) +
-      port("output", "y", {-1, 4}));
+/// `variance`, or the nodes that lead to y, with this list of frozen ones.
+Imported
+importNorm(const std::string &frozen,
+           const std::string &nodes = node("BatchNormalization", "n",
+                                           {"x", "s", "b", "mean", "variance"},
+                                           {"y"})) {
+  ::onnx::ModelProto model =
+      makeModel(port("input", "x", {-1, 4}) + weight("s", {4}) +
+                weight("b", {4}) + weight("mean", {4}) +
+                weight("variance", {4}) + nodes + port("output", "y", {-1, 4}));
   auto *entry = model.add_metadata_props();
   entry->set_key("hfta.frozen_statistics");
   entry->set_value(frozen);
@@ -395,6 +397,38 @@ TEST(OnnxTrained, FrozenStatistics) {
   EXPECT_EQ(importNorm("[mean").messages,
             (Messages{"metadata entry 'hfta.frozen_statistics' begins like a "
                       "JSON array of names, but isn't one"}));
+}
+
+/// Each name by which nodes read running statistics stands for its own ones,
+/// although they begin with the values of one initializer.
+TEST(OnnxTrained, FrozenStatisticsOfSeveralNames) {
+  auto import = [](const std::string &frozen) {
+    return importNorm(
+        frozen,
+        node("Identity", "i", {"mean"}, {"m"}) +
+            node("Identity", "j", {"variance"}, {"v"}) +
+            node("BatchNormalization", "n", {"x", "s", "b", "mean", "variance"},
+                 {"h"}) +
+            node("BatchNormalization", "o", {"h", "s", "b", "m", "v"}, {"y"}));
+  };
+  auto findUpdated = [&](const std::string &frozen) {
+    Imported imported = import(frozen);
+    std::vector<std::string> names;
+    if (imported.model)
+      ModelOp(imported.model).walk([&](WriteOp write) {
+        names.push_back(write.getVariable().str());
+      });
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(findUpdated(""), (Names{"mean", "variance", "m", "v"}));
+  EXPECT_EQ(findUpdated("m\nv"), (Names{"mean", "variance"}));
+  EXPECT_EQ(findUpdated("mean\nvariance"), (Names{"m", "v"}));
+  EXPECT_EQ(findUpdated("m\nv\nmean\nvariance"), Names());
+  EXPECT_EQ(import("mean\nvariance\nm").messages,
+            (Names{"node 'o' (BatchNormalization): metadata entry "
+                   "'hfta.frozen_statistics' lists one of its running mean and "
+                   "variance, expected both or neither"}));
 }
 
 TEST(OnnxTrained, PatternsWithoutEffect) {

@@ -56,7 +56,7 @@ VariableOp ModelBuilder::getStatistics(StringRef name) {
 bool ModelBuilder::isFrozenStatistic(StringRef name) const {
   auto use = graph.initializerUses.find(name);
   return use != graph.initializerUses.end() &&
-         graph.frozenStatistics.contains(use->second.initializer);
+         graph.frozenStatistics.contains(use->second.variable);
 }
 
 Value ModelBuilder::readVariable(VariableOp variable, Location location) {
