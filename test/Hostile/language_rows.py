@@ -597,6 +597,14 @@ def make_file_rows():
                  'csv("a.csv", header = true), label = csv("a.csv", column = 8, '
                  "header = false)", 1, "'label' has header = false for 'a.csv'",
                  "'image' has header = true")
+    for name, path in (("", "a.csv"), (" by another path", "./a.csv")):
+        yield change(f"two csv headers for one file of train and test{name}",
+                     'image = npy("image.npy"), label = npy("label.npy")',
+                     'image = csv("a.csv", header = true), label = npy("label.npy")\n'
+                     f'  test image = csv("{path}", header = false), '
+                     'label = npy("label.npy")', 1,
+                     f"'image' in 'test' has header = false for '{path}'",
+                     "'image' in 'train' has header = true")
     yield change("a header of an npy file", image,
                  'npy("image.npy", header = true)', 1, "'header'")
     yield change("a data file of 2^96 elements", image, image, 1, "image.npy",

@@ -5,6 +5,7 @@
 
 #include "hfta/data.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
@@ -451,20 +452,41 @@ void JobAnalyzer::analyzeField(const ast::DataDeclaration &data,
   info.fields.push_back(std::move(result));
 }
 
-/// Checks that fields that are read from one csv file agree about its header.
+/// Whether paths as written differ in steps `./` at most.
+static bool isSamePath(llvm::StringRef left, llvm::StringRef right) {
+  llvm::SmallString<128> paths[] = {left, right};
+  for (llvm::SmallString<128> &path : paths)
+    llvm::sys::path::remove_dots(path);
+  return paths[0] == paths[1];
+}
+
+/// Checks that all fields that are read from one csv file, for training or for
+/// testing, agree about its header.
 void JobAnalyzer::compareHeaders(const FieldInfo &field) {
+  std::vector<std::pair<const FieldInfo *, const DataSource *>> before;
   for (const FieldInfo &other : info.fields)
-    for (auto [source, before] :
-         {std::pair(&field.train, &other.train), {&field.test, &other.test}}) {
-      if (source->format != "csv" || before->format != "csv" ||
-          source->path != before->path || source->header == before->header)
+    before.insert(before.end(),
+                  {{&other, &other.train}, {&other, &other.test}});
+  before.emplace_back(&field, &field.train);
+  llvm::ArrayRef<llvm::StringRef> names = getCsvHeaderNames();
+  for (const DataSource *source : {&field.train, &field.test})
+    for (auto [other, known] : before) {
+      if (source->format != "csv" || known->format != "csv" ||
+          source->header == known->header ||
+          !isSamePath(source->path, known->path))
         continue;
-      llvm::ArrayRef<llvm::StringRef> names = getCsvHeaderNames();
+      bool isTest = source == &field.test, wasTest = known == &other->test;
+      auto describe = [&](const FieldInfo &one, bool test) {
+        return "field '" + one.name + "'" +
+               (isTest == wasTest ? ""
+                : test            ? " in 'test'"
+                                  : " in 'train'");
+      };
       diagnostics.error(
           field.range,
-          "field '" + field.name + "' has header = " + names[source->header] +
-              " for '" + source->path + "', but field '" + other.name +
-              "' has header = " + names[before->header],
+          describe(field, isTest) + " has header = " + names[source->header] +
+              " for '" + source->path + "', but " + describe(*other, wasTest) +
+              " has header = " + names[known->header],
           "line 1 is the same for all columns: say the same");
       return;
     }
