@@ -1,5 +1,6 @@
 //===- SamplePlace.cpp - Which elements are of which sample ---------------===//
 
+#include "Hfta/Dialect/Hfta/IR/ElementBits.h"
 #include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 #include "SampleStrides.h"
 #include "SampleTracker.h"
@@ -56,7 +57,7 @@ static bool differs(DenseElementsAttr elements, const SamplePlace &place) {
   int64_t count = elements.getNumElements();
   if (elements.isSplat() || count > kMostElements)
     return false;
-  SmallVector<Attribute> values(elements.getValues<Attribute>());
+  SmallVector<APInt, 0> values = getElementBits(elements);
   for (int64_t element = 0; element < count; ++element) {
     int64_t position = element / place.inner % place.getPeriod();
     if (values[element] != values[element - position * place.inner])

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Building/ModelBuilder.h"
+#include "Hfta/Dialect/Hfta/IR/ElementBits.h"
 #include "Hfta/Dialect/Hfta/IR/SampleMixing.h"
 #include "Hfta/Dialect/Hfta/IR/TensorTypes.h"
 #include "mlir/IR/Diagnostics.h"
@@ -50,7 +51,7 @@ static bool mayFollowBatch(func::FuncOp forward) {
 static bool differ(ConstantOp left, ConstantOp right) {
   auto elements = dyn_cast<DenseElementsAttr>(left.getValue());
   auto others = dyn_cast<DenseElementsAttr>(right.getValue());
-  if (!elements || !others ||
+  if (!elements || !others || elements == others ||
       elements.getElementType() != others.getElementType())
     return false;
   if (elements.isSplat() && others.isSplat())
@@ -63,7 +64,7 @@ static bool differ(ConstantOp left, ConstantOp right) {
     return false;
   // Axis 0 may hold more samples in the other one.
   return llvm::any_of(
-      llvm::zip(elements.getValues<Attribute>(), others.getValues<Attribute>()),
+      llvm::zip(getElementBits(elements), getElementBits(others)),
       [](auto pair) { return std::get<0>(pair) != std::get<1>(pair); });
 }
 
