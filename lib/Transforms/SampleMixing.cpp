@@ -25,19 +25,18 @@ static int64_t countSamples(Block &block) {
   return 1;
 }
 
-/// Returns the mixing that comes first of all results'.
+/// Returns the mixing of the first result that has one.
 static std::optional<Mixing> findFirst(const SampleTracker &tracker,
-                                       ArrayRef<SampleState> results) {
-  for (const SampleState &result : results)
+                                       ValueRange results) {
+  for (Value result : results)
     if (std::optional<Mixing> mixing = tracker.findMixing(result))
       return mixing;
   return std::nullopt;
 }
 
 /// Returns the outputs that the losses depend on.
-static SmallVector<SampleState> takeUsed(Block &objective,
-                                         ArrayRef<SampleState> outputs) {
-  SmallVector<SampleState> used;
+static SmallVector<Value> takeUsed(Block &objective, ValueRange outputs) {
+  SmallVector<Value> used;
   for (auto [argument, output] : llvm::zip(objective.getArguments(), outputs))
     if (!argument.use_empty())
       used.push_back(output);
@@ -56,17 +55,27 @@ ModelMixing hfta::findMixing(ModelOp model) {
   SmallVector<SampleState> arguments;
   for (Value argument : forward->getArguments())
     arguments.push_back(tracker.getWhole(argument));
-  SmallVector<SampleState> outputs = tracker.follow(*forward, arguments);
+  arguments = tracker.follow(*forward, arguments);
+  ValueRange outputs = forward->getTerminator()->getOperands();
   mixing.output = findFirst(tracker, outputs);
   Block *objective = getBody(*copy, "objective");
   if (!objective)
     return mixing;
+  std::optional<Mixing> used =
+      findFirst(tracker, takeUsed(*objective, outputs));
+  // There is no objective for two samples. One compares each element of an
+  // output with a label of the same sample, along whose axis none is summed, so
+  // it mixes what the outputs mix.
   if (ofTwo) {
-    mixing.loss = findFirst(tracker, takeUsed(*objective, outputs));
+    mixing.loss = used;
     return mixing;
   }
   for (Value field : objective->getArguments().drop_front(outputs.size()))
-    outputs.push_back(tracker.getWhole(field));
-  mixing.loss = findFirst(tracker, tracker.follow(*objective, outputs));
+    arguments.push_back(tracker.getWhole(field));
+  tracker.follow(*objective, arguments);
+  mixing.loss = findFirst(tracker, objective->getTerminator()->getOperands());
+  // A node of the model tells more than the loss that meets what it has mixed.
+  if (mixing.loss && used)
+    mixing.loss = used;
   return mixing;
 }

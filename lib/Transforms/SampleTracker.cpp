@@ -33,9 +33,16 @@ MixingCause::first(const std::optional<MixingCause> &left,
   return right->order < left->order ? right : left;
 }
 
+/// Whether all samples stand there in their order, one or several times.
 bool SampleTracker::isWhole(const SamplePlace &place) const {
   return place.getPeriod() == samples &&
          llvm::equal(place.table, llvm::seq<int64_t>(0, samples));
+}
+
+/// Whether the elements of each sample follow each other.
+bool SampleTracker::isInRuns(Value value, const SamplePlace &place) const {
+  return place.isSingle() ||
+         place.inner * place.getPeriod() >= countElements(value);
 }
 
 const SampleState &SampleTracker::find(Value value) const {
@@ -77,14 +84,18 @@ SampleState SampleTracker::getWhole(Value value) const {
   return state;
 }
 
-std::optional<Mixing>
-SampleTracker::findMixing(const SampleState &result) const {
+std::optional<Mixing> SampleTracker::findMixing(Value result) const {
+  const SampleState &state = find(result);
   std::optional<MixingCause> cause;
-  if (result.kind == SampleState::mixed ||
-      (result.isPlaced() && !isWhole(result.place)))
-    cause = result.cause;
-  if (!cause && result.isPlaced())
-    cause = result.positional;
+  if (state.kind == SampleState::mixed ||
+      (state.isPlaced() && !isWhole(state.place)))
+    cause = state.cause;
+  // Only where axis 0 has the size of the batch do its rows stand for samples.
+  ArrayRef<int64_t> shape = getShape(result);
+  if (!cause && state.isPlaced() && !shape.empty() && shape.front() == samples)
+    cause = state.scattered;
+  if (!cause && state.isPlaced())
+    cause = state.positional;
   return cause ? std::optional(cause->mixing) : std::nullopt;
 }
 
@@ -231,6 +242,18 @@ static bool isIndex(OpOperand &operand, function_ref<bool(Value)> hasSamples) {
   return false;
 }
 
+/// Returns what took the elements of samples apart, in a value whose elements
+/// of a sample don't follow each other.
+std::optional<MixingCause>
+SampleTracker::findScattering(Operation &op, const SampleState &state) const {
+  if (!state.isPlaced() || isInRuns(op.getResult(0), state.place))
+    return std::nullopt;
+  std::optional<MixingCause> before;
+  for (Value operand : op.getOperands())
+    before = MixingCause::first(before, find(operand).scattered);
+  return before ? before : makeCause(MixingKind::samples, op);
+}
+
 void SampleTracker::visit(Operation &op) {
   ++order;
   if (op.getNumResults() == 0)
@@ -263,6 +286,7 @@ void SampleTracker::visit(Operation &op) {
                       : isOfSamples ? throughOp(op)
                                     : SampleState();
   state.positional = MixingCause::first(positional, state.positional);
+  state.scattered = findScattering(op, state);
   for (Value result : op.getResults()) {
     bool isAlike = state.kind == SampleState::mixed ||
                    getShape(result) == getShape(op.getResult(0));

@@ -65,6 +65,10 @@ struct SampleState {
   /// of samples. In an index that is no mixing: the position is that of the
   /// sample's own elements.
   std::optional<MixingCause> positional;
+  /// For `placed`, where the elements of a sample don't follow each other: the
+  /// operation after which they no longer did. A result must have the samples
+  /// along axis 0; other values may have them along any axis.
+  std::optional<MixingCause> scattered;
 
   static SampleState makeUnknown() {
     SampleState state;
@@ -89,12 +93,14 @@ public:
   /// Returns the state of a value that holds the samples along axis 0; of none,
   /// if that axis has another size.
   SampleState getWhole(Value value) const;
-  /// Returns how a result is mixed, if it is known to be.
-  std::optional<Mixing> findMixing(const SampleState &result) const;
+  /// Returns how a result of a function that was followed is mixed, if it is
+  /// known to be.
+  std::optional<Mixing> findMixing(Value result) const;
 
 private:
   const SampleState &find(Value value) const;
   bool isWhole(const SamplePlace &place) const;
+  bool isInRuns(Value value, const SamplePlace &place) const;
   std::optional<AxisSamples> findAxis(Value value) const;
   std::optional<MixingCause> makeCause(MixingKind kind, Operation &op) const;
 
@@ -108,6 +114,8 @@ private:
   SampleState lost(Operation &op, Value from, ArrayRef<int64_t> summed) const;
 
   void visit(Operation &op);
+  std::optional<MixingCause> findScattering(Operation &op,
+                                            const SampleState &state) const;
   SampleState throughOp(Operation &op);
   SampleState throughElementwise(Operation &op);
   SampleState throughRearrangement(Operation &op, Value input);

@@ -519,3 +519,107 @@ module attributes {hfta.job = #job} {
     }
   }
 }
+
+// -----
+
+// Elements of several samples in a row, which were taken apart by the transposition.
+// CHECK: module attributes
+// CHECK-SAME: hfta.output_mixed_by = "mix"
+// CHECK: hfta.model
+#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+module attributes {hfta.job = #job} {
+  hfta.model @net copies [0] {
+    func.func @forward(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
+      %t = hfta.transpose %x by [1, 0] : tensor<4x3xf32> loc("mix")
+      %n = hfta.neg %t : tensor<3x4xf32>
+      %y = hfta.reshape %n to [4, 3] : tensor<3x4xf32>
+      return %y : tensor<4x3xf32>
+    }
+  }
+}
+
+// -----
+
+// As many positions as samples, along axis 0.
+// CHECK: module attributes
+// CHECK-SAME: hfta.output_mixed_by = "mix"
+// CHECK: hfta.model
+#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+module attributes {hfta.job = #job} {
+  hfta.model @net copies [0] {
+    func.func @forward(%x: tensor<4x4x3xf32>) -> tensor<4x4x3xf32> {
+      %y = hfta.transpose %x by [1, 0, 2] : tensor<4x4x3xf32> loc("mix")
+      return %y : tensor<4x4x3xf32>
+    }
+  }
+}
+
+// -----
+
+// Results of other sizes hold a batch as one likes, which losses may put in order.
+// CHECK: module attributes
+// CHECK-NOT: mixed_by
+// CHECK: hfta.model
+#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+module attributes {hfta.job = #job} {
+  hfta.model @net copies [0] {
+    func.func @forward(%x: tensor<4x3xf32>) -> (tensor<3x4xf32>, tensor<12xf32>, tensor<4x3xf32>) {
+      %t = hfta.transpose %x by [1, 0] : tensor<4x3xf32>
+      %f = hfta.reshape %t to [12] : tensor<3x4xf32>
+      %y = hfta.transpose %t by [1, 0] : tensor<3x4xf32>
+      return %t, %f, %y : tensor<3x4xf32>, tensor<12xf32>, tensor<4x3xf32>
+    }
+    func.func @objective(%t: tensor<3x4xf32>, %f: tensor<12xf32>, %y: tensor<4x3xf32>, %l: tensor<4x3xf32>) -> (tensor<4x3xf32>, tensor<4x3xf32>) {
+      %o = hfta.transpose %t by [1, 0] : tensor<3x4xf32>
+      %d = hfta.sub %o, %l : tensor<4x3xf32>, tensor<4x3xf32>
+      return %d, %d : tensor<4x3xf32>, tensor<4x3xf32>
+    }
+  }
+}
+
+// -----
+
+// One sample has its elements in the same order either way.
+// NOTE: error: loc("mix"): node 'mix' mixes the samples of a batch: a sample's result depends on other samples, so that a batch of 4 samples can't be cut into 4 micro-batches
+#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 4 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+module attributes {hfta.job = #job} {
+  hfta.model @net copies [0] {
+    func.func @forward(%x: tensor<1x3xf32>) -> tensor<1x3xf32> {
+      return %x : tensor<1x3xf32>
+    }
+    func.func @forward_of_two(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+      %t = hfta.transpose %x by [1, 0] : tensor<2x3xf32> loc("mix")
+      %y = hfta.reshape %t to [2, 3] : tensor<3x2xf32>
+      return %y : tensor<2x3xf32>
+    }
+    func.func @objective(%y: tensor<1x3xf32>, %t: tensor<1x3xf32>) -> (tensor<1x3xf32>, tensor<1x3xf32>) {
+      %d = hfta.sub %y, %t : tensor<1x3xf32>, tensor<1x3xf32>
+      return %d, %d : tensor<1x3xf32>, tensor<1x3xf32>
+    }
+  }
+}
+
+// -----
+
+// A sample's own positions along axis 0, which are no samples.
+// CHECK: module attributes
+// CHECK-NOT: mixed_by
+// CHECK: hfta.model
+#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 4 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+module attributes {hfta.job = #job} {
+  hfta.model @net copies [0] {
+    func.func @forward(%x: tensor<1x3xf32>) -> tensor<3x1xf32> {
+      %y = hfta.transpose %x by [1, 0] : tensor<1x3xf32>
+      return %y : tensor<3x1xf32>
+    }
+    func.func @forward_of_two(%x: tensor<2x3xf32>) -> tensor<3x2xf32> {
+      %y = hfta.transpose %x by [1, 0] : tensor<2x3xf32>
+      return %y : tensor<3x2xf32>
+    }
+    func.func @objective(%y: tensor<3x1xf32>, %t: tensor<1x3xf32>) -> (tensor<3x1xf32>, tensor<3x1xf32>) {
+      %l = hfta.reshape %t to [3, 1] : tensor<1x3xf32>
+      %d = hfta.sub %y, %l : tensor<3x1xf32>, tensor<3x1xf32>
+      return %d, %d : tensor<3x1xf32>, tensor<3x1xf32>
+    }
+  }
+}

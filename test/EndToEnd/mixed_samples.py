@@ -61,11 +61,13 @@ class Net:
         """Makes r, the numbers of the samples."""
         return self.count_batch().add("Range", [0, "n", 1], "r")
 
-    def write(self):
+    def write(self, *others):
+        """The file, with other outputs than that of the linear layer, too."""
         head = node("MatMul", ["h", "w"], ["y"], "head")
         weight = tensor("w", [FEATURES, OUTPUTS], WEIGHTS)
         return model(graph([*self.nodes, head], [value("x", ["batch", *self.axes])],
-                           [value("y")], [weight, *self.tensors]), opset=self.opset)
+                           [value("y"), *map(value, others)],
+                           [weight, *self.tensors]), opset=self.opset)
 
 
 def reverse(net, x, y):
@@ -331,6 +333,33 @@ def check_refusals(work):
         fail(text)
 
 
+def check_rearranged(work, rows, targets):
+    """Elements that are dealt to rows of other samples, each of one sample. A micro-batch
+    of one sample would train something else than a whole batch."""
+    net = Net().add("Identity", ["x"], "h").mix("Transpose", ["x"], "t", perm=[1, 0])
+    net.add("Neg", ["t"], "n").add("Reshape", ["n", [-1, 4]], "r")
+    (work.folder / "mean.onnx").write_bytes(net.write("r"))
+    program = work.folder / "rearranged"
+    text = run(work.hftac, work.folder / "mean.onnx", f"--batch={BATCH}", "-o", program)
+    if "note: node 'mix' mixes" not in text:
+        fail(text)
+    refuse(work, program, "run", "--input", "x=f6.npy", "--output", ".", code=1,
+           texts=["the inputs hold 6 samples", "node 'mix'"])
+    run(program, "run", "--input", f"x={work.folder / 'f4.npy'}", "--output", work.folder)
+    expect_near(read_npy(work.folder / "r.npy", "f"),
+                [-row[i] for i in range(FEATURES) for row in rows[:BATCH]],
+                "rearranged elements")
+    # This matters to losses of that output alone.
+    for count in (2, 4):
+        job = make_job(8, f"  micro_batches {count}").replace("mse(net,", "mse(net.y,")
+        run(work.hftac, work.write_job("cut", job), "--emit=import", "-o",
+            work.folder / "cut.mlir")
+        work.write_job("cut", job.replace("net.y", "net.r").replace('"t', '"x'))
+        refuse(work, work.hftac, "cut.hfta", "-o", "cut", code=3, texts=[
+            "error: node 'mix' mixes the samples of a batch",
+            f"can't be cut into {count} micro-batches"])
+
+
 def main():
     work = Work(__doc__)
     check_kinds(work)
@@ -347,6 +376,7 @@ def main():
     check_numbers(work, rows, targets)
     check_inference(work, rows)
     check_refusals(work)
+    check_rearranged(work, rows, targets)
 
 
 if __name__ == "__main__":
