@@ -73,6 +73,7 @@ private:
   ExitCode checkOutput();
   ExitCode checkCuts();
   ExitCode checkSamples();
+  ExitCode prepareModule();
   ExitCode planPipeline();
   ExitCode findTarget(TargetAttr &target);
   ExitCode planMemory();
@@ -111,6 +112,8 @@ private:
   Timing timing;
   std::vector<LoadedModule> jobs;
   LoadedModule loaded; ///< the current job
+  /// Says whether the current job mixes samples, until it is planned.
+  std::vector<Diagnostic> sampleNotes;
   bool plansMemory =
       true;           ///< the result of planMemory, for a job with a budget
   GpuCodeRequest gpu; ///< for target `cuda`
@@ -202,7 +205,8 @@ ExitCode Compiler::planPipeline() {
     if (ExitCode code = loadTaskCosts(options, loaded, errors);
         code != ExitCode::done)
       return code;
-  JobPlanner planner(options, sources, errors);
+  auto prepare = [this] { return prepareModule(); };
+  JobPlanner planner(options, sources, errors, prepare);
   if (!planner.isNeeded(loaded))
     return options.costs.empty() || takesCosts ? ExitCode::done
                                                : refuseCosts(errors);
@@ -244,7 +248,8 @@ ExitCode Compiler::checkCuts() {
 }
 
 /// Finds out whether samples are mixed before anything is planned for the job:
-/// no batch of such a model may be cut.
+/// no batch of such a model may be cut. Keeps notes on that, since they name
+/// the micro-batch, which may be planned.
 ExitCode Compiler::checkSamples() {
   ModuleOp module = *loaded.module;
   // A module without models can be read and printed.
@@ -252,6 +257,13 @@ ExitCode Compiler::checkSamples() {
     return ExitCode::done;
   if (failed(Job::read(module)))
     return ExitCode::input;
+  sampleNotes.clear();
+  ScopedDiagnosticHandler keepNotes(&context, [&](Diagnostic &message) {
+    if (message.getSeverity() != DiagnosticSeverity::Note)
+      return failure();
+    sampleNotes.push_back(std::move(message));
+    return success();
+  });
   PassManager passes(&context, ModuleOp::getOperationName());
   passes.addPass(createHftaFindMixedSamples());
   unsigned errorCount = printer.getErrorCount();
@@ -261,6 +273,12 @@ ExitCode Compiler::checkSamples() {
   if (module->hasAttr(kLossMixedByAttrName))
     loaded.pipeline.plansMicroBatches = false;
   return ExitCode::done;
+}
+
+/// Does what every imported module needs before anything else.
+ExitCode Compiler::prepareModule() {
+  collectTrainingNotes(*loaded.module);
+  return checkSamples();
 }
 
 /// Finds the module's future target, for when only copies of the module are
@@ -479,16 +497,17 @@ ExitCode Compiler::ofEachJob(ExitCode (Compiler::*work)()) {
 /// Checks and decides everything that must be known before code is made.
 /// `--plan-pipeline` ends here.
 ExitCode Compiler::prepareJob() {
-  collectTrainingNotes(*loaded.module);
   if (ExitCode code =
           checkTarget(*loaded.module, loaded.phase, options, errors);
       code != ExitCode::done)
     return code;
-  if (ExitCode code = checkSamples(); code != ExitCode::done)
+  if (ExitCode code = prepareModule(); code != ExitCode::done)
     return code;
-  if (ExitCode code = planPipeline();
-      code != ExitCode::done || options.planPipeline)
-    return code;
+  ExitCode planned = planPipeline();
+  for (Diagnostic &note : std::exchange(sampleNotes, {}))
+    context.getDiagEngine().emit(std::move(note));
+  if (planned != ExitCode::done || options.planPipeline)
+    return planned;
   if (ExitCode code = checkJobOnTarget(*loaded.module, options, errors);
       code != ExitCode::done)
     return code;

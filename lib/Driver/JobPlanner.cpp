@@ -141,11 +141,17 @@ ExitCode JobPlanner::reload(const PipelineRequest &pipeline,
     changed.job = loaded.name;
   MLIRContext *context = loaded.module->getContext();
   OnlyErrors quiet(context);
+  // The first time, notes were printed.
+  std::string messages;
+  llvm::raw_string_ostream printed(messages);
   std::vector<LoadedModule> jobs;
-  ExitCode code = loadInputs(changed, context, sources, errors, jobs);
-  if (code == ExitCode::done)
-    loaded = std::move(jobs.front());
-  return code;
+  ExitCode code = loadInputs(changed, context, sources, printed, jobs);
+  if (code != ExitCode::done) {
+    errors << messages;
+    return code;
+  }
+  loaded = std::move(jobs.front());
+  return prepare();
 }
 
 /// Whether a plan's order is for stages with this number of chunks, whose parts

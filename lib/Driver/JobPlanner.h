@@ -17,9 +17,11 @@ ExitCode refuseCosts(llvm::raw_ostream &errors);
 class JobPlanner {
 public:
   /// Keeps references to all arguments, which must outlive the planner.
+  /// `prepare` prepares a module that was loaded again as the first one was; it
+  /// finds it in the variable that `plan` was given.
   JobPlanner(const DriverOptions &options, llvm::SourceMgr &sources,
-             llvm::raw_ostream &errors)
-      : options(options), sources(sources), errors(errors),
+             llvm::raw_ostream &errors, llvm::function_ref<ExitCode()> prepare)
+      : options(options), sources(sources), errors(errors), prepare(prepare),
         diagnostics(sources, errors) {}
 
   /// Whether a loaded job has something to plan, or a memory of its cluster
@@ -56,6 +58,7 @@ private:
   const DriverOptions &options;
   llvm::SourceMgr &sources;
   llvm::raw_ostream &errors;
+  llvm::function_ref<ExitCode()> prepare;
   JobDiagnostics diagnostics;
   SimulatedPlan result;
   bool isRefused = false; ///< the module can't be lowered, which was reported

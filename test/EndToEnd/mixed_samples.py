@@ -360,6 +360,31 @@ def check_rearranged(work, rows, targets):
             f"can't be cut into {count} micro-batches"])
 
 
+def check_planned(work):
+    """Notes name the micro-batch that is planned, and the printed module has nothing that
+    was made to find them."""
+    net = Net().add("Identity", ["x"], "h").mix("Softmax", ["x"], "p", axis=0)
+    net.count_batch().add("Cast", ["n"], "f", to=1)
+    (work.folder / "mean.onnx").write_bytes(net.write("p", "f"))
+    plan = work.folder / "plan.json"
+    for count, rule in ((2, "a multiple of 2 samples"), (4, "on other samples\n")):
+        job = make_job(8, f"""  cluster devices = [2]
+  micro_batches {count}
+  pipeline replicas = [2]""").replace("mse(net,", "mse(net.y,")
+        run(work.hftac, work.write_job("given", job), "--plan-pipeline", "-o", plan)
+        planned = work.write_job("planned", job.replace(f"  micro_batches {count}\n", "")
+                                 .replace("replicas = [2]", 'plan("plan.json")'))
+        for phase in ("fused", "import"):
+            text = run(work.hftac, planned, f"--emit={phase}", "-o",
+                       work.folder / "planned.mlir")
+            if text.count("node 'mix' mixes") != 1 or rule not in text:
+                fail(text)
+        printed = (work.folder / "planned.mlir").read_text()
+        for part in ("hfta.of_batch_size", "forward_of_two"):
+            if part in printed:
+                fail(f"{part} is printed")
+
+
 def main():
     work = Work(__doc__)
     check_kinds(work)
@@ -377,6 +402,7 @@ def main():
     check_inference(work, rows)
     check_refusals(work)
     check_rearranged(work, rows, targets)
+    check_planned(work)
 
 
 if __name__ == "__main__":

@@ -271,6 +271,16 @@ def check_constants(work):
     expect_equal(printed, "hftac: trains 1 tensor (1 by a trainable clause), freezes none; "
                  "1 constant of a layer is not trained ('second'): trainable \"...\" names "
                  "it\n", "one constant")
+    # A plan's other number of micro-batches makes no difference to the note.
+    named = '  trainable "first"\n  cluster devices = [2]\n'
+    compile_job(work, "cut", make_constants(), named + '  micro_batches 2\n'
+                '  pipeline cuts = ["layer"]\n')
+    run(work.hftac, work.folder / "cut.hfta", "--plan-pipeline", "-o",
+        work.folder / "plan.json")
+    _, again = compile_job(work, "planned", make_constants(),
+                           named + '  pipeline plan("plan.json")\n')
+    if printed not in again:
+        fail(f"planned: {again}")
     _, printed = compile_job(work, "frozen-all", make_file(nodes, tensors),
                              '  freeze "*"\n', code=1)
     expect_equal(printed, "hftac: error: the job trains nothing, freezes 2 tensors (2 by a "
