@@ -135,9 +135,9 @@ bool StatisticsFinder::keepUsedByForward() {
 }
 
 /// Checks that batch normalizations by a micro-batch's statistics have several
-/// values a channel, as PyTorch does: one value is its own mean, so that the
-/// result would be the bias whatever the input. Copies that are compiled alone
-/// have equal nodes, which are reported once.
+/// values per channel, as PyTorch does: a single value is its own mean, so that
+/// the result would be the bias whatever the input. Without fusion several
+/// copies have the same node; it is reported once.
 static LogicalResult checkCounts(TaskBuilder &tasks, Block &step) {
   int64_t microBatches = tasks.getJob().microBatches;
   DenseSet<Location> reported;
