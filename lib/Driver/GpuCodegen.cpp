@@ -321,7 +321,7 @@ GpuCodeGenerator::link(llvm::ArrayRef<std::string> objects) const {
     files.push_back(std::move(*file));
     arguments.push_back(files.back().getPath());
   }
-  if (!findLld(*compiler).empty())
+  if (!findLld(*compiler, image->getPath()).empty())
     arguments.push_back("-fuse-ld=lld");
   arguments.push_back("-lm");
   if (llvm::Error error = runProgram(arguments, "link emulated kernels"))

@@ -95,7 +95,7 @@ makeCommand(const std::string &compiler, llvm::StringRef output,
   auto add = [&](std::initializer_list<std::string> arguments) {
     command.insert(command.end(), arguments);
   };
-  std::string linker = findLld(compiler);
+  std::string linker = findLld(compiler, output);
   std::optional<SystemFolders> folders;
   llvm::StringRef flags = HFTA_LINK_FLAGS;
   if (!linker.empty() && flags.empty())

@@ -1,6 +1,7 @@
 //===- Output.cpp - Files that appear whole or not at all -----------------===//
 
 #include "Hfta/Driver/Output.h"
+#include "UniqueFile.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Signals.h"
@@ -47,20 +48,16 @@ llvm::Expected<OutputFile> OutputFile::create(llvm::StringRef destination,
     return llvm::createStringError("cannot write '%s': expected a regular "
                                    "file, got a device, pipe or socket",
                                    destination.str().c_str());
-  llvm::SmallString<128> path;
-  int descriptor = -1;
   unsigned mode = llvm::sys::fs::all_read | llvm::sys::fs::all_write;
   if (executable)
     mode |= llvm::sys::fs::all_exe;
-  if (std::error_code code = llvm::sys::fs::createUniqueFile(
-          destination + ".tmp-%%%%%%%%", descriptor, path,
-          llvm::sys::fs::OF_None, mode))
-    return makeError(destination, code);
-  llvm::sys::fs::file_t file = llvm::sys::fs::convertFDToNativeFile(descriptor);
-  (void)llvm::sys::fs::closeFile(file);
+  llvm::ErrorOr<std::string> path =
+      createUniqueFile(destination + ".tmp-", "", mode);
+  if (!path)
+    return makeError(destination, path.getError());
   OutputFile output;
   output.destination = destination.str();
-  output.temporary = path.str().str();
+  output.temporary = std::move(*path);
   llvm::sys::RemoveFileOnSignal(output.temporary);
   return std::move(output);
 }

@@ -41,10 +41,10 @@ llvm::Expected<std::string> hfta::findCompiler() {
       "cannot link: no clang-22, clang, cc or gcc on the path");
 }
 
-std::string hfta::findLld(llvm::StringRef compiler) {
+std::string hfta::findLld(llvm::StringRef compiler, llvm::StringRef output) {
   llvm::SmallString<256> real;
   if (!llvm::sys::path::filename(compiler).starts_with("clang") ||
-      llvm::sys::fs::real_path(compiler, real))
+      output.contains('%') || llvm::sys::fs::real_path(compiler, real))
     return "";
   llvm::ErrorOr<std::string> own = llvm::sys::findProgramByName(
       "ld.lld", {llvm::sys::path::parent_path(real)});

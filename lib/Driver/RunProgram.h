@@ -20,9 +20,10 @@ llvm::Error runProgram(llvm::ArrayRef<llvm::StringRef> arguments,
 llvm::Expected<std::string> findCompiler();
 
 /// Returns the path of LLVM's linker, from the folder of `compiler`, if that is
-/// a clang, or from the path; empty if there is none. It takes a fraction of the
-/// time that others take.
-std::string findLld(llvm::StringRef compiler);
+/// a clang, or from the path; empty if there is none, or if it can't write
+/// `output`: like LLVM's createUniqueFile it replaces each '%' of a path. It
+/// takes a fraction of the time that others take.
+std::string findLld(llvm::StringRef compiler, llvm::StringRef output);
 
 } // namespace mlir::hfta
 

@@ -1,10 +1,12 @@
 //===- TemporaryFile.cpp - Files for other programs -----------------------===//
 
 #include "TemporaryFile.h"
+#include "UniqueFile.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -14,13 +16,18 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 llvm::Expected<TemporaryFile> TemporaryFile::create(llvm::StringRef suffix) {
-  llvm::SmallString<128> path;
-  if (std::error_code code =
-          llvm::sys::fs::createTemporaryFile("hftac", suffix, path))
-    return llvm::createStringError(code, "cannot create a temporary file: " +
-                                             code.message());
-  llvm::sys::RemoveFileOnSignal(path);
-  return TemporaryFile(path);
+  llvm::SmallString<128> begin;
+  llvm::sys::path::system_temp_directory(/*erasedOnReboot=*/true, begin);
+  llvm::sys::path::append(begin, "hftac-");
+  llvm::ErrorOr<std::string> path =
+      createUniqueFile(begin, "." + suffix,
+                       llvm::sys::fs::owner_read | llvm::sys::fs::owner_write);
+  if (!path)
+    return llvm::createStringError(path.getError(),
+                                   "cannot create a temporary file: " +
+                                       path.getError().message());
+  llvm::sys::RemoveFileOnSignal(*path);
+  return TemporaryFile(*path);
 }
 
 TemporaryFile::TemporaryFile(TemporaryFile &&other)
