@@ -3,6 +3,7 @@
 #include "CodeCache.h"
 #include "Hfta/Driver/Output.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CachePruning.h"
@@ -11,11 +12,14 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
+#include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
 
 #include <cstdlib>
 #include <elf.h>
 #include <link.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -39,24 +43,50 @@ static void appendBuildId(const char *notes, size_t bytes, std::string &ids) {
   }
 }
 
-/// Returns the build IDs of the program and of its shared libraries; empty if
-/// the program, which comes first, has none.
-static std::string findBuildIds() {
+/// Appends what tells a file from the one that is later installed in its place.
+/// Returns false if the file can't be found.
+static bool appendFile(const char *path, std::string &ids) {
+  struct stat file;
+  if (*path == 0 || stat(path, &file) != 0)
+    return false;
+  // A package may give its files any size and modification time, but the time
+  // of the status is that of the installation.
+  llvm::raw_string_ostream(ids)
+      << path << '\0' << file.st_size << ' ' << file.st_mtim.tv_sec << '.'
+      << file.st_mtim.tv_nsec << ' ' << file.st_ctim.tv_sec << '.'
+      << file.st_ctim.tv_nsec << '\0';
+  return true;
+}
+
+/// Appends what identifies one of the files that make up this process: the
+/// program, which has no path here and needs a build ID, or a shared library.
+/// Returns false if nothing does.
+static bool appendIdentity(const dl_phdr_info &info, std::string &ids) {
+  // The kernel's own library (vdso) has no part in compiling.
+  unsigned long vdso = getauxval(AT_SYSINFO_EHDR);
+  if (vdso != 0 && info.dlpi_addr == vdso)
+    return true;
+  size_t before = ids.size();
+  for (const ElfW(Phdr) &header :
+       llvm::ArrayRef(info.dlpi_phdr, info.dlpi_phnum))
+    if (header.p_type == PT_NOTE)
+      appendBuildId(
+          reinterpret_cast<const char *>(info.dlpi_addr + header.p_vaddr),
+          header.p_memsz, ids);
+  return ids.size() != before || appendFile(info.dlpi_name, ids);
+}
+
+/// Returns what identifies the program and its shared libraries; empty if one
+/// of them can't be identified.
+static std::string identifyCompiler() {
   std::string ids;
-  dl_iterate_phdr(
+  int stopped = dl_iterate_phdr(
       [](dl_phdr_info *info, size_t, void *result) {
         auto &ids = *static_cast<std::string *>(result);
-        size_t before = ids.size();
-        for (unsigned i = 0; i < info->dlpi_phnum; ++i)
-          if (info->dlpi_phdr[i].p_type == PT_NOTE)
-            appendBuildId(reinterpret_cast<const char *>(
-                              info->dlpi_addr + info->dlpi_phdr[i].p_vaddr),
-                          info->dlpi_phdr[i].p_memsz, ids);
-        bool isProgram = before == 0;
-        return isProgram && ids.empty() ? 1 : 0;
+        return appendIdentity(*info, ids) ? 0 : 1;
       },
       &ids);
-  return ids;
+  return stopped == 0 ? ids : "";
 }
 
 //===----------------------------------------------------------------------===//
@@ -75,7 +105,7 @@ static std::string findFolder() {
 
 CodeCache CodeCache::open() {
   CodeCache cache;
-  cache.compiler = findBuildIds();
+  cache.compiler = identifyCompiler();
   std::string folder = findFolder();
   bool isUsable =
       !cache.compiler.empty() && !folder.empty() &&
