@@ -17,6 +17,7 @@ typedef struct fake_mpi {
   atomic_bool is_sending; ///< its messages are arriving: receives can't be
                           ///< cancelled
   atomic_bool is_absent;  ///< it doesn't take part in making a communicator
+  atomic_bool hangs;      ///< MPI_Test doesn't return
   atomic_int tests;       ///< counts the calls of MPI_Test
 } fake_mpi;
 

@@ -6,6 +6,7 @@
 
 #include "FakeOpenMpi.h"
 #include "hfta/communicator.h"
+#include "system/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,6 +120,32 @@ static void go_in_the_middle(void) {
   hfta_communicator_close(communicator);
 }
 
+/// Whoever waits for the end of messages waits only once for a thread that is
+/// stuck in a call of MPI.
+static void hang(void) {
+  enum { POSTS = 10 };
+  hfta_communicator *communicator = open_ranks();
+  fake.is_silent = true;
+  hfta_posted *posted[POSTS];
+  for (int i = 0; i < POSTS; ++i)
+    posted[i] = post(communicator, false, map());
+  fake.hangs = true;
+  double begin = hfta_now();
+  fail_and_wait(communicator, posted[0]);
+  double first = hfta_now() - begin;
+  for (int i = 1; i < POSTS; ++i) {
+    expect(hfta_communicator_wait(communicator, posted[i], NULL) ==
+               HFTA_CANNOT_WRITE,
+           "the first error");
+    expect(hfta_communicator_keeps_memory(communicator), "memory that stays");
+  }
+  expect(hfta_now() - begin < 3.0 * first, "no further waiting");
+  fake.hangs = false;
+  while (hfta_communicator_keeps_memory(communicator))
+    usleep(1000);
+  hfta_communicator_close(communicator);
+}
+
 /// The runtime calls MPI no more once `open` has failed because other ranks
 /// haven't come.
 static void wait_for_others(void) {
@@ -142,6 +169,7 @@ int main(int argc, char **argv) {
                {"late", come_late},
                {"coming", come_in_the_middle},
                {"going", go_in_the_middle},
+               {"hanging", hang},
                {"start", wait_for_others}};
   setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
   setenv("OMPI_COMM_WORLD_RANK", "0", 1);

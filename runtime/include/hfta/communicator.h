@@ -207,8 +207,8 @@ hfta_status hfta_communicator_complete(hfta_communicator *communicator,
 /// was posted, because a message can't be cancelled. All memory that was posted
 /// must then stay allocated until the process ends, whether its post was waited
 /// for or not; messages of a few bytes are an exception, as they arrive whole.
-/// The function waits for up to about half a second for messages that are about
-/// to end.
+/// After a failure, the process waits for up to about half a second in all for
+/// messages that are about to end, and for two if MPI itself hangs.
 bool hfta_communicator_keeps_memory(hfta_communicator *communicator);
 
 /// Frees memory from malloc that was posted, unless it must stay allocated

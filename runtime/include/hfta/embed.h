@@ -78,8 +78,8 @@ hfta_status hfta_instance_create(const struct hfta_program *program,
 
 /// Destroys an instance; NULL is allowed. Several ranks call it together. After
 /// a failure none waits for the others, except for about half a second for
-/// messages in flight. Memory that such messages may still reach stays
-/// allocated until the process ends.
+/// messages in flight, or two if MPI itself hangs. Memory that such messages
+/// may still reach stays allocated until the process ends.
 void hfta_instance_destroy(hfta_instance *instance);
 
 /// Returns the reason of the last call that failed; "" if none did. Owned by

@@ -31,7 +31,8 @@ static const double idle_sleep = 50e-3;
 /// The seconds that posts have to end after a failure. Messages that other
 /// ranks are sending arrive meanwhile if those ranks go on.
 static const double settling_time = 0.5;
-/// The seconds after which the thread itself counts as stuck in a call of MPI.
+/// The seconds after which the thread itself counts as stuck in a call of MPI,
+/// from the first of all threads that wait for it.
 static const double longest_settling = 4 * settling_time;
 
 /// The longest time between two rounds that counts as elapsed, in seconds: a
@@ -366,11 +367,15 @@ static void take_all_back(hfta_engine *self) {
 }
 
 bool hfta_engine_settle(hfta_engine *self) {
-  struct timespec until = hfta_clock_after(longest_settling);
+  if (!self->settles) {
+    self->settles = true;
+    self->settles_until = hfta_clock_after(longest_settling);
+  }
   self->is_urgent = true;
   pthread_cond_signal(&self->changed);
   while (!self->is_settled && self->state != HFTA_ENGINE_ENDED)
-    if (pthread_cond_timedwait(&self->ended, &self->mutex, &until) == ETIMEDOUT)
+    if (pthread_cond_timedwait(&self->ended, &self->mutex,
+                               &self->settles_until) == ETIMEDOUT)
       return true;
   return self->keeps_memory;
 }

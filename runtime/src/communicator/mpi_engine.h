@@ -21,6 +21,7 @@
 #include "communicator/posted.h"
 
 #include <stdatomic.h>
+#include <time.h>
 
 /// The number of contexts: numbers that keep the messages of different
 /// communicators apart. Number 0 is the engine's own.
@@ -73,6 +74,9 @@ typedef struct hfta_engine {
   hfta_posted *posted, **posted_end; ///< the posts that haven't started yet
   hfta_contexts contexts;            ///< the contexts in use
   hfta_error error;                  ///< code HFTA_OK while nothing has failed
+  bool settles; ///< a thread has waited for the end of posts after a failure
+  struct timespec settles_until; ///< when the thread counts as stuck, if
+                                 ///< `settles`; one time for all who wait
   bool is_settled;   ///< after a failure all posts have ended, or their time to
                      ///< end is over
   bool keeps_memory; ///< some posts haven't ended: MPI still uses their memory
@@ -106,9 +110,10 @@ void hfta_engine_break(hfta_engine *engine, hfta_status code,
                        const char *message);
 
 /// Waits, after a failure, until all posts have ended or their time to end is
-/// over. Returns true if some haven't ended: MPI may read and write their
-/// memory for as long as the process calls it. The caller holds the mutex,
-/// which is released meanwhile.
+/// over. If the engine's thread is stuck in a call of MPI, the first waits end
+/// after two seconds, and later ones at once. Returns true if some haven't
+/// ended: MPI may read and write their memory for as long as the process calls
+/// it. The caller holds the mutex, which is released meanwhile.
 bool hfta_engine_settle(hfta_engine *engine);
 
 /// Reports an error for all ranks, and ends them; doesn't return.
