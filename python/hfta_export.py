@@ -28,8 +28,7 @@ import torch
 from onnx import helper, numpy_helper
 
 from hfta_compare import NotExportable, compare_training
-from hfta_watch import (refuse_changing_buffers, refuse_modules, restore_buffers,
-                        watched)
+from hfta_watch import Tensors, refuse_changes, refuse_modules, watched
 
 PARAMETERS_KEY = "hfta.parameters"
 FROZEN_STATISTICS_KEY = "hfta.frozen_statistics"
@@ -65,14 +64,14 @@ def export(model, args, path, *, dynamo=True, check=False, hftac="hftac", **opti
         raise TypeError(f"hfta_export chooses {', '.join(sorted(chosen))}")
     options = {"opset_version": OPSET, "verbose": False, **options}
     args = args if isinstance(args, tuple) else (args,)
-    with _training_mode(model) as state:
+    with _training_mode(model) as tensors:
         refuse_modules(model)
-        refuse_changing_buffers(model, args, options.get("kwargs") or {}, state)
+        refuse_changes(model, args, options.get("kwargs") or {}, tensors)
         with watched(model) as watch, watch.raise_refusals():
             if dynamo:
                 _export_program(model, args, path, options)
             else:
-                _export_script(model, args, path, options, state)
+                _export_script(model, args, path, options, tensors.values)
     _finish(path)
     names = mark(model, path)
     if check:
@@ -231,17 +230,16 @@ def _training_mode(model):
     training mode already keeps the modes of its parts. Yields the module's
     tensors as they were."""
     modes = {module: module.training for module in model.modules()}
-    state = {name: tensor.detach().clone()
-             for name, tensor in model.named_buffers(remove_duplicate=False)}
+    tensors = Tensors(model)
     if not model.training:
         model.train()
     try:
         with torch.random.fork_rng():
-            yield state
+            yield tensors
     finally:
         for module, mode in modes.items():
             module.training = mode
-        restore_buffers(model, state)
+        tensors.restore_buffers()
 
 
 # The exporters

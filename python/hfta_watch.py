@@ -3,17 +3,20 @@ forward computes without gradients. Used by hfta_export; see docs/exporting.md."
 
 import contextlib
 import functools
+import inspect
 import os
 import traceback
+import zlib
 
 import torch
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
+from torch.utils.weak import WeakIdKeyDictionary
 
 from hfta_compare import NotExportable
 
-# Modules that can't be exported
-# ------------------------------
+# Settings of modules
+# -------------------
 
 _BATCH_NORMS = torch.nn.modules.batchnorm._BatchNorm
 _INSTANCE_NORMS = torch.nn.modules.instancenorm._InstanceNorm
@@ -59,15 +62,54 @@ def _find_reason(module):
     return None
 
 
-def restore_buffers(model, state):
-    with torch.no_grad():
-        for name, tensor in model.named_buffers(remove_duplicate=False):
-            tensor.copy_(state[name])
+# Changes while a module runs
+# ---------------------------
 
 
-def refuse_changing_buffers(model, args, kwargs, state):
-    """Refuses modules whose forward changes buffers, except the statistics of
-    batch normalizations, which Hfta keeps up itself."""
+class Tensors:
+    """A module's buffers and parameters, as they are when this is made."""
+
+    def __init__(self, model):
+        self.model = model
+        self.buffers = dict(model.named_buffers(remove_duplicate=False))
+        self.values = {name: buffer.detach().clone()
+                       for name, buffer in self.buffers.items()}
+        self.digests = _digest_parameters(model)
+
+    def restore_buffers(self):
+        """Leaves the module with the buffers that it had, and their values."""
+        for name, _ in list(self.model.named_buffers(remove_duplicate=False)):
+            if name not in self.buffers:
+                delattr(*_find_owner(self.model, name))
+        with torch.no_grad():
+            for name, buffer in self.buffers.items():
+                owner, own_name = _find_owner(self.model, name)
+                owner._buffers[own_name] = buffer
+                buffer.copy_(self.values[name])
+
+
+def _find_owner(model, name):
+    path, _, own_name = name.rpartition(".")
+    return model.get_submodule(path), own_name
+
+
+def _digest_parameters(model):
+    """Returns a checksum of each parameter that has values."""
+    return {name: zlib.crc32(parameter.detach().cpu().contiguous().reshape(-1)
+                             .view(torch.uint8).numpy())
+            for name, parameter in model.named_parameters()
+            if not torch.nn.parameter.is_lazy(parameter)}
+
+
+def _are_equal(a, b):
+    """Whether two tensors hold the same values; NaN counts as equal to NaN."""
+    return a.shape == b.shape and a.dtype == b.dtype and bool(
+        ((a == b) | ((a != a) & (b != b))).all())
+
+
+def refuse_changes(model, args, kwargs, tensors):
+    """Refuses modules whose forward changes buffers or parameters, except the
+    statistics of batch normalizations, which Hfta keeps up itself."""
     known = {f"{name}.{buffer}".lstrip(".")
              for name, module in model.named_modules()
              if isinstance(module, _BATCH_NORMS)
@@ -77,11 +119,32 @@ def refuse_changing_buffers(model, args, kwargs, state):
             model(*args, **kwargs)
     except Exception:
         return  # The exporter says what is wrong with the inputs.
-    for name, tensor in model.named_buffers(remove_duplicate=False):
-        if name not in known and not torch.equal(tensor, state[name]):
+    buffers = dict(model.named_buffers(remove_duplicate=False))
+    for name in {**tensors.values, **buffers}:
+        if name not in tensors.values:
+            raise NotExportable(f"the buffer '{name}' is made by forward, which a "
+                                "file can't say: register it in __init__")
+        if name not in known and not (name in buffers and _are_equal(
+                buffers[name], tensors.values[name])):
             raise NotExportable(
                 f"the buffer '{name}' changes in each step, which a file can't say")
-    restore_buffers(model, state)
+    for name, digest in _digest_parameters(model).items():
+        if digest != tensors.digests.get(name, digest):
+            raise NotExportable(f"the parameter '{name}' is changed by forward, which "
+                                "a file can't say")
+    tensors.restore_buffers()
+
+
+# Steps of forward
+# ----------------
+
+# The names of functions that write to their first argument, beside those that
+# end with "_".
+_WRITERS = {"__setitem__", *(f"__i{name}__" for name in (
+    "add", "and", "div", "floordiv", "lshift", "matmul", "mod", "mul", "or", "pow",
+    "rshift", "sub", "truediv", "xor"))}
+# Functions with such a name that change no values.
+_NO_WRITERS = {"requires_grad_", "share_memory_"}
 
 
 class Watch(TorchFunctionMode):
@@ -92,6 +155,8 @@ class Watch(TorchFunctionMode):
     def __init__(self):
         super().__init__()
         self.refusals = []
+        # Tensors without a gradient that share memory with one that has one.
+        self.aliases = WeakIdKeyDictionary()
 
     def refuse(self, reason):
         frames = [frame for frame in traceback.extract_stack()
@@ -115,12 +180,24 @@ class Watch(TorchFunctionMode):
         kwargs = kwargs or {}
         name = getattr(func, "__name__", "")
         self.check(func, name, args, kwargs)
+        targets = _find_targets(func, name, args, kwargs)
+        self.check_writes(name, targets, [args, {**kwargs, "out": None}])
         if func == torch.Tensor.data.__get__:
-            return args[0].detach()
+            func = torch.Tensor.detach
         result = func(*args, **kwargs)
-        if torch.is_grad_enabled() or name == "_set_grad_enabled":
+        if targets or name == "_set_grad_enabled":
             return result
-        return _detach_all(result)
+        sources = [tensor for tensor in _find_tensors([args, kwargs])
+                   if tensor.requires_grad or tensor in self.aliases]
+        if not torch.is_grad_enabled() and (
+                any(tensor.requires_grad for tensor in sources) or
+                any(map(callable, args))):
+            result = _detach_all(result)
+        for tensor in _find_tensors(result):
+            if not tensor.requires_grad and any(
+                    torch._C._is_alias_of(tensor, source) for source in sources):
+                self.aliases[tensor] = True
+        return result
 
     def check(self, func, name, args, kwargs):
         pools = (functional.avg_pool2d, functional.avg_pool3d)
@@ -131,6 +208,13 @@ class Watch(TorchFunctionMode):
                 len(args) > 1 and args[1] is not None or
                 kwargs.get("running_mean") is not None):
             self.refuse("instance_norm with running statistics isn't supported")
+        if func in (functional.embedding, functional.embedding_bag):
+            for option in ("max_norm", "scale_grad_by_freq"):
+                if _find_argument(func, args, kwargs, option):
+                    self.refuse(f"{name} with {option} isn't supported")
+        if func is functional.embedding_bag and _find_argument(
+                func, args, kwargs, "padding_idx") is not None:
+            self.refuse(f"{name} with a padding_idx, which the exporters ignore")
         if name in ("register_hook", "register_post_accumulate_grad_hook"):
             self.refuse("a hook of a gradient can't be exported")
         if func in (torch.autograd.grad, torch.Tensor.backward):
@@ -139,18 +223,62 @@ class Watch(TorchFunctionMode):
             self.refuse("detach_ can't be exported: use detach")
         if func == torch.Tensor.data.__set__:
             self.refuse("a tensor's data are replaced, which a file can't say")
-        if not torch.is_grad_enabled() and name.endswith("_") and not (
-                name.endswith("__")) and args and isinstance(
-                    args[0], torch.Tensor) and args[0].requires_grad:
+
+    def check_writes(self, name, targets, operands):
+        """Refuses a function that writes to tensors where derivatives wouldn't
+        see it."""
+        if any(target in self.aliases for target in targets):
+            self.refuse(f"{name} changes a value by way of a detached one")
+        if torch.is_grad_enabled():
+            return
+        if any(target.requires_grad for target in targets):
             self.refuse(f"{name} changes a value where gradients are disabled")
+        if any(target.is_floating_point() for target in targets) and any(
+                tensor.requires_grad for tensor in _find_tensors(operands)):
+            self.refuse(f"{name} writes a value that has a gradient where gradients "
+                        "are disabled: detach it")
+
+
+def _find_tensors(value):
+    """Yields the tensors in nested tuples, lists and dictionaries."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, dict):
+        yield from _find_tensors(list(value.values()))
+    elif isinstance(value, (tuple, list)):
+        for part in value:
+            yield from _find_tensors(part)
+
+
+def _find_targets(func, name, args, kwargs):
+    """Returns the tensors that a function writes to."""
+    targets = list(_find_tensors(kwargs.get("out")))
+    if name in _WRITERS or name.endswith("_") and not (
+            name.endswith("__") or name in _NO_WRITERS) or _find_argument(
+                func, args, kwargs, "inplace"):
+        targets += _find_tensors(args[:1] or list(kwargs.values())[:1])
+    return targets
+
+
+def _find_argument(func, args, kwargs, name):
+    """Returns an argument of a function that is written in Python; None if it
+    isn't given."""
+    if name in kwargs:
+        return kwargs[name]
+    try:
+        names = list(inspect.signature(func).parameters)
+    except (TypeError, ValueError):
+        return None
+    return dict(zip(names, args)).get(name)
 
 
 def _detach_all(result):
     """Detaches the float tensors of a function's result."""
     if isinstance(result, torch.Tensor):
         return result.detach() if result.is_floating_point() else result
-    if type(result) in (tuple, list):
-        return type(result)(map(_detach_all, result))
+    if isinstance(result, (tuple, list)):
+        make = getattr(type(result), "_make", type(result))
+        return make([_detach_all(part) for part in result])
     return result
 
 

@@ -92,6 +92,12 @@ add_detached("no_grad indices",
              lambda m, h, x: h.gather(1, no_grad(lambda v: v.argsort(1), h)))
 add_detached("no_grad chunks", lambda m, h, x: h * torch.cat(
     no_grad(lambda v: v.chunk(2, 1), h), 1))
+add_detached("no_grad maximum", lambda m, h, x: torch.exp(
+    h - no_grad(lambda v: v.max(1, keepdim=True), h).values))
+add_detached("no_grad largest", lambda m, h, x: h * no_grad(
+    lambda v: v.topk(1, 1), h).values)
+add_detached("no_grad mask", lambda m, h, x: h * no_grad(
+    lambda v: torch.zeros_like(v).masked_fill_(v > 0, 0.5).add_(1), h))
 add_detached("set_grad_enabled", lambda m, h, x: set_grad(h))
 add_detached("detached maximum (stable softmax)", lambda m, h, x: torch.exp(
     h - h.detach().max(1, keepdim=True).values))
@@ -294,6 +300,55 @@ class Counted(nn.Module):
         return x - self.seen
 
 
+class Unknown(nn.Module):
+    """Has a statistic that isn't known yet."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("loss", torch.full((2,), torch.nan))
+
+    def forward(self, x):
+        return torch.tanh(x)
+
+
+class Cached(nn.Module):
+    def forward(self, x):
+        self.register_buffer("last", x.detach())
+        return torch.tanh(x)
+
+
+class Growing(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("past", torch.zeros(1, 5))
+
+    def forward(self, x):
+        self.past = torch.cat([self.past, x.detach()])
+        return torch.tanh(x)
+
+
+class Clipped(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.full((5,), 2.0))
+
+    def forward(self, x):
+        self.scale.data.clamp_(-1, 1)
+        return x * self.scale
+
+
+def write(writer, h):
+    """Returns a tensor of h's shape to which `writer` writes without gradients."""
+    y = torch.zeros(4, 5)
+    no_grad(writer, y, h)
+    return h + y
+
+
+def write_column(h):
+    column = h[:, 0]
+    return write(lambda y, v: y.__setitem__((slice(None), 0), column), h)
+
+
 def hook(h):
     h.register_hook(lambda gradient: 2 * gradient)
     return h
@@ -308,9 +363,25 @@ refuse("autograd.Function", lambda m, h, x: Straight.apply(h))
 refuse("gradient hook", lambda m, h, x: hook(h))
 refuse("in-place detach", lambda m, h, x: h.clone().detach_())
 refuse("in-place step without gradients", lambda m, h, x: no_grad(h.mul_, 2))
+refuse("in-place step through a view", lambda m, h, x: (
+    no_grad(lambda v: v[:, 0].mul_(2), h), h)[1])
+refuse("in-place step through detach", lambda m, h, x: (h.detach().mul_(2), h)[1])
+refuse("in-place activation without gradients",
+       lambda m, h, x: no_grad(F.relu, h, True))
+refuse("copy without gradients",
+       lambda m, h, x: write(lambda y, v: y.copy_(v), h))
+refuse("in-place sum without gradients",
+       lambda m, h, x: write(lambda y, v: y.__iadd__(v), h))
+refuse("written column without gradients", lambda m, h, x: write_column(h))
+refuse("out= without gradients",
+       lambda m, h, x: write(lambda y, v: torch.add(v, v, out=y), h))
 refuse("batch norm with momentum None", lambda m, h, x: m.n(h),
        n=lambda: nn.BatchNorm1d(5, momentum=None))
 refuse("buffer that changes", lambda m, h, x: m.count(h), count=Counted)
+refuse("buffer that forward makes", lambda m, h, x: m.cache(h), cache=Cached)
+refuse("buffer that grows", lambda m, h, x: m.past(h), past=Growing)
+refuse("parameter that forward clips", lambda m, h, x: m.clip(h), clip=Clipped)
+add_detached("buffer of NaN that stays", lambda m, h, x: m.unknown(h), unknown=Unknown)
 add("instance norm with running statistics",
     lambda m, x: m.b(m.n(m.conv(x)).abs().mean((2, 3))), lambda: rows(2, 6, 6), BOTH,
     conv=lambda: nn.Conv2d(2, 5, 3),
@@ -325,6 +396,9 @@ add_tokens("embedding with a largest norm", pool, BOTH,
            table=table(7, 4, max_norm=1.0), out=linear(4, 3))
 add_tokens("embedding with scaled gradients", pool, BOTH,
            table=table(7, 4, scale_grad_by_freq=True), out=linear(4, 3))
+add_tokens("F.embedding with a largest norm",
+           lambda m, x: m.out(F.embedding(x, m.table.weight, None, 0.01).mean(1)), BOTH,
+           table=table(7, 4), out=linear(4, 3))
 add("spectral norm", lambda m, x: m.b(m.a(x)), lambda: rows(4), BOTH, b=linear(5, 3),
     a=lambda: nn.utils.parametrizations.spectral_norm(nn.Linear(4, 5)))
 refuse("equal clamps", lambda m, h, x: h.clamp(-1, 1) + h.clamp(-1, 1), ("newer",))

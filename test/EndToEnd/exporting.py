@@ -174,6 +174,31 @@ def check_plain_exports(work, dynamo):
     require(bool(scales) == dynamo, "the newer exporter's scales are initializers")
 
 
+def check_kept(dynamo):
+    """A module is left as it was, whatever its forward does to its buffers."""
+    class Cached(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("past", torch.full((1, 3), torch.nan))
+
+        def forward(self, x):
+            self.register_buffer("last", x)
+            self.past = torch.cat([self.past, x])
+            return x
+
+    module = Cached()
+    past = module.past
+    try:
+        hfta_export.export(module, (torch.ones(2, 3),), "unwritten.onnx", dynamo=dynamo)
+    except hfta_export.NotExportable as error:
+        expect_equal(str(error).split(" changes")[0], "the buffer 'past'", "refusal")
+    else:
+        fail("changing buffers aren't refused")
+    expect_equal([name for name, _ in module.named_buffers()], ["past"], "buffers")
+    if module.past is not past or past.shape != (1, 3) or not past.isnan().all():
+        fail("a buffer isn't restored")
+
+
 def check_snippets(work):
     """The page's Python and its command, in order."""
     page = (SOURCE / "docs/exporting.md").read_text()
@@ -201,6 +226,7 @@ def main():
     warnings.simplefilter("ignore")
     work = Work(__doc__)
     for dynamo in (True, False):
+        check_kept(dynamo)
         check_plain_exports(work, dynamo)
         for kind in MODULES:
             check_training(work, kind, dynamo)
