@@ -95,8 +95,8 @@ def mark(model, path):
                       parameters.values()}.values():
         tensors = found[id(parameter)]
         if len(tensors) > 1 and parameter.requires_grad:
-            found[id(parameter)] = [_tie(content.graph, parameter, tensors,
-                                         os.path.dirname(path))]
+            found[id(parameter)] = [_tie(content.graph, parameters, parameter,
+                                         tensors, os.path.dirname(path))]
     names = _list_trained(content, parameters, found)
     entries = [entry for entry in content.metadata_props
                if entry.key != PARAMETERS_KEY]
@@ -130,7 +130,7 @@ def _find_parameters(model, content, folder):
                 tensor.data_type not in _FLOATS):
             continue
         values = numpy_helper.to_array(tensor, folder)
-        key = _find_by_values(parameters.values(), found, values)
+        key = _find_by_values(name, parameters.values(), found, values)
         if key is not None:
             found[key].append(name)
     return parameters, found
@@ -145,52 +145,89 @@ def _list_trained(content, parameters, found):
             if tensor.name in chosen]
 
 
-def _tie(graph, parameter, names, folder):
+def _tie(graph, parameters, parameter, names, folder):
     """Lets one initializer hold a parameter and computes the others that hold
     it, as they are stored or transposed. Returns its name."""
     tensors = {tensor.name: tensor for tensor in graph.initializer}
     shape = tuple(parameter.shape)
     names = sorted(names, key=lambda name: tuple(tensors[name].dims) != shape)
+    own = parameter.detach().cpu().numpy()
     values = numpy_helper.to_array(tensors[names[0]], folder)
     nodes = []
     for name in names[1:]:
         other = numpy_helper.to_array(tensors[name], folder)
-        if numpy.array_equal(other, values):
-            nodes.append(helper.make_node("Identity", [names[0]], [name]))
-        elif values.ndim == 2 and numpy.array_equal(other, values.T):
-            nodes.append(helper.make_node("Transpose", [names[0]], [name],
-                                          perm=[1, 0]))
-        else:
-            shape_name = f"{name}_shape"
-            graph.initializer.append(numpy_helper.from_array(
-                numpy.array(other.shape, "int64"), shape_name))
-            nodes.append(helper.make_node("Reshape", [names[0], shape_name], [name]))
+        if name not in parameters and _is_symmetric(own):
+            raise NotExportable(
+                f"'{name}' in the file may be transposed or not, as the parameter that "
+                f"'{names[0]}' holds is symmetric: tie them in the module's forward")
+        nodes += _compute(graph, names[0], values, name, other, own.shape)
         graph.initializer.remove(tensors[name])
     for index, node in enumerate(nodes):
         graph.node.insert(index, node)
     return names[0]
 
 
+def _is_symmetric(own):
+    """Whether a parameter's numbers are in the same order when it is transposed."""
+    return (own.ndim == 2 and min(own.shape) > 1 and
+            numpy.array_equal(own.ravel(), own.T.ravel()))
+
+
+def _compute(graph, source, values, name, other, shape):
+    """Returns nodes that compute a tensor `other` from another one that holds the same
+    parameter. `shape` is the parameter's own."""
+    steps, now = [], values.shape
+    if not numpy.array_equal(other.ravel(), values.ravel()):
+        matrix = next((
+            matrix for matrix in (shape, shape[::-1]) if len(shape) == 2 and
+            numpy.array_equal(other.ravel(), values.reshape(matrix).T.ravel())), None)
+        if matrix is None:
+            raise NotExportable(f"'{source}' and '{name}' are one parameter, but hold "
+                                "different numbers in the file")
+        steps += [] if now == matrix else [("Reshape", matrix)]
+        steps.append(("Transpose", None))
+        now = matrix[::-1]
+    if now != other.shape:
+        steps.append(("Reshape", other.shape))
+    nodes = []
+    for index, (operator, to) in enumerate(steps or [("Identity", None)], 1):
+        result = name if index >= len(steps) else f"{name}_{operator.lower()}_{index}"
+        inputs, options = [source], {}
+        if operator == "Reshape":
+            inputs.append(f"{result}_shape")
+            graph.initializer.append(numpy_helper.from_array(
+                numpy.array(to, "int64"), inputs[1]))
+        elif operator == "Transpose":
+            options["perm"] = [1, 0]
+        nodes.append(helper.make_node(operator, inputs, [result], **options))
+        source = result
+    return nodes
+
+
 _FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE,
            onnx.TensorProto.FLOAT16)
 
 
-def _find_by_values(parameters, found, values):
-    """Returns the parameter that an initializer of an unknown name holds, or
-    None.
+def _find_by_values(name, parameters, found, values):
+    """Returns the id of the parameter that an initializer of an unknown name
+    holds, or None.
 
     A parameter that wasn't found yet is preferred. One that was found is
     returned again only if it can't be mistaken for another: all tensors of
     zeros or of ones look alike.
     """
     for is_missing in (True, False):
-        for parameter in parameters:
-            if bool(found[id(parameter)]) == is_missing:
-                continue
-            if not is_missing and values.min(initial=0) == values.max(initial=0):
-                continue
-            if _holds(parameter, values):
-                return id(parameter)
+        if not is_missing and values.min(initial=0) == values.max(initial=0):
+            break
+        holders = [parameter for parameter in parameters
+                   if bool(found[id(parameter)]) != is_missing and
+                   _holds(parameter, values)]
+        if len({parameter.requires_grad for parameter in holders}) > 1:
+            raise NotExportable(
+                f"'{name}' in the file holds the numbers of several parameters, some of "
+                "which are trained and others frozen")
+        if holders:
+            return id(holders[0])
     return None
 
 

@@ -13,6 +13,8 @@ import warnings
 import numpy
 import onnx
 import torch
+from onnx import helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
 from torch import nn
 
 from exporting_models import (Attention, BatchNorm, GroupNorm, Llama, MODULES,
@@ -174,6 +176,69 @@ def check_plain_exports(work, dynamo):
     require(bool(scales) == dynamo, "the newer exporter's scales are initializers")
 
 
+class Weight(nn.Module):
+    """Has one parameter, and a frozen copy of it if `frozen`."""
+
+    def __init__(self, values, frozen=False):
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor(values))
+        if frozen:
+            self.teacher = nn.Parameter(torch.tensor(values), requires_grad=False)
+
+
+def write_tensors(path, tensors):
+    """Writes a file that returns its initializers."""
+    outputs = [helper.make_tensor_value_info(f"{name}_out", onnx.TensorProto.FLOAT,
+                                             values.shape)
+               for name, values in tensors.items()]
+    nodes = [helper.make_node("Identity", [name], [f"{name}_out"]) for name in tensors]
+    graph = helper.make_graph(
+        nodes, "tensors", [], outputs,
+        [numpy_helper.from_array(values, name) for name, values in tensors.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)],
+                                ir_version=8), path)
+
+
+def check_ties(work):
+    """A parameter that a file holds in several forms becomes one tensor."""
+    path = str(work.folder / "ties.onnx")
+    values = numpy.arange(24, dtype="float32").reshape(4, 6)
+    forms = {"as it is": lambda w: w, "turned": lambda w: w.T,
+             "turned cube": lambda w: w.T.reshape(1, 6, 4),
+             "turned row": lambda w: w.T.reshape(24),
+             "cube": lambda w: w.reshape(2, 2, 6)}
+    for first in forms:
+        order = [first, *(name for name in forms if name != first)]
+        for last in range(2, len(order) + 1):
+            write_tensors(path, {name: forms[name](values) for name in order[:last]})
+            kept, = hfta_export.mark(Weight(values), path)
+            content = onnx.load(path)
+            onnx.checker.check_model(content, full_check=True)
+            for other in (values, values[::-1] * values):
+                for tensor in content.graph.initializer:
+                    if tensor.name == kept:
+                        tensor.CopyFrom(numpy_helper.from_array(
+                            numpy.ascontiguousarray(forms[kept](other)), kept))
+                found = ReferenceEvaluator(content).run(None, {})
+                for name, got in zip(order, found):
+                    if not numpy.array_equal(got, forms[name](other)):
+                        fail(f"'{name}', computed from '{kept}', is wrong")
+    square = numpy.eye(3, dtype="float32")
+    for module, tensors, expected in (
+            (Weight(square), {"weight": square, "val_1": square},
+             "'val_1' in the file may be transposed or not"),
+            (Weight(values, frozen=True), {"val_1": values, "val_2": values},
+             "'val_1' in the file holds the numbers of several parameters")):
+        write_tensors(path, tensors)
+        try:
+            hfta_export.mark(module, path)
+        except hfta_export.NotExportable as error:
+            if not str(error).startswith(expected):
+                fail(f"expected '{expected}', got '{error}'")
+        else:
+            fail(f"expected '{expected}'")
+
+
 def check_kept(dynamo):
     """A module is left as it was, whatever its forward does to its buffers."""
     class Cached(nn.Module):
@@ -225,6 +290,7 @@ def check_snippets(work):
 def main():
     warnings.simplefilter("ignore")
     work = Work(__doc__)
+    check_ties(work)
     for dynamo in (True, False):
         check_kept(dynamo)
         check_plain_exports(work, dynamo)
