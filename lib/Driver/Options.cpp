@@ -219,7 +219,8 @@ llvm::StringRef hfta::getTitle(OptionGroup group) {
   case OptionGroup::target:
     return "target";
   case OptionGroup::job:
-    return "job (each also stands in a job file; see docs/language.md)";
+    return "job (a job file can say all of this but --no-fuse; see "
+           "docs/language.md)";
   case OptionGroup::binding:
     return "models";
   case OptionGroup::report:
@@ -237,10 +238,10 @@ using D = DriverOptions;
 static const OptionInfo kOutputOptions[] = {
     {"-o", "FILE", "write to FILE ('-': standard output)", G::output,
      setText<&D::output>},
-    {"--emit", "PHASE", "stop after PHASE (below) and write what it made",
+    {"--emit", "PHASE", "stop after PHASE (listed below) and write its output",
      G::output, setEmit},
-    {"--job", "NAME", "take this job of a file that has several", G::output,
-     setText<&D::job>},
+    {"--job", "NAME", "compile only this job of a file that has several",
+     G::output, setText<&D::job>},
     {"--weights", "PLACE", "where initial weights are kept: embedded",
      G::output, setWeights},
 
@@ -251,9 +252,9 @@ static const OptionInfo kOutputOptions[] = {
     {"--chip", "CHIP,...", "GPUs: sm_80,sm_90 (default), sm_86, ...", G::target,
      setChips},
     {"--gpu-code", "KIND",
-     "for GPUs: cubin,ptx (default), cubin, ptx, or emulated", G::target,
+     "code for GPUs: cubin,ptx (default), cubin, ptx or emulated", G::target,
      setGpuCode},
-    {"--ptxas", "FILE", "assembler of PTX (default: that of CUDA_PATH or PATH)",
+    {"--ptxas", "FILE", "PTX assembler (default: from CUDA_PATH or PATH)",
      G::target, setText<&D::ptxas>},
 };
 
@@ -262,12 +263,13 @@ static const OptionInfo kJobOptions[] = {
     {"--train-data", "FIELD=FILE,...", "files to train with", G::job,
      addJobFlag},
     {"--test-data", "FIELD=FILE,...", "files to test with", G::job, addJobFlag},
-    {"--no-fuse", "", "compile every copy alone: the serial baseline", G::job,
-     setNoFuse},
+    {"--no-fuse", "", "compile every copy separately: the serial baseline",
+     G::job, setNoFuse},
 };
 
 static const OptionInfo kOtherOptions[] = {
-    {"--constant", "NAME=FILE.npy", "bind an input at compile time", G::binding,
+    {"--constant", "NAME=FILE.npy",
+     "give a model's input a constant value at compile time", G::binding,
      addConstant},
     {"--data", "DIR", "where relative names of data files are looked up",
      G::binding, setData},
@@ -279,21 +281,28 @@ static const OptionInfo kOtherOptions[] = {
     {"--plan-pipeline", "",
      "print the job's pipeline, or one for --profile, and write it with -o",
      G::report, setFlag<&D::planPipeline, true>},
-    {"--profile", "FILE", "layers and their times, for --plan-pipeline",
-     G::report, setText<&D::profile>},
-    {"--profile-samples", "N", "samples that the profile's times are of",
-     G::report, setProfileSamples},
-    {"--costs", "FILE", "times of a job's tasks, from bench --phases --json",
-     G::report, setText<&D::costs>},
+    {"--profile", "FILE",
+     "profile of layers and their times, for --plan-pipeline", G::report,
+     setText<&D::profile>},
+    {"--profile-samples", "N",
+     "number of samples for which the profile's times hold", G::report,
+     setProfileSamples},
+    {"--costs", "FILE",
+     "measured times of a job's tasks, from bench --phases --json", G::report,
+     setText<&D::costs>},
     {"--simulate", "FILE.json",
      "print how schedulers share devices among the models of FILE", G::report,
      setText<&D::workload>},
-    {"--json", "", "print this as JSON", G::report, setFlag<&D::json, true>},
-    {"--timeline", "FILE.svg", "draw the plan's step, a row a device",
-     G::report, setText<&D::timeline>},
-    {"--trace", "FILE.json", "lay a program's --trace beside the timeline",
-     G::report, setText<&D::trace>},
-    {"--remarks", "", "say what was fused, why not, and how it is stored",
+    {"--json", "", "print the results of --simulate as JSON", G::report,
+     setFlag<&D::json, true>},
+    {"--timeline", "FILE.svg",
+     "draw a step of the plan, with one row per device", G::report,
+     setText<&D::timeline>},
+    {"--trace", "FILE.json",
+     "draw a program's trace (--trace) beside the timeline", G::report,
+     setText<&D::trace>},
+    {"--remarks", "",
+     "report which ops are fused or why not, and how values are stored",
      G::report, setFlag<&D::remarks, true>},
     {"--timing", "", "print the time of each phase", G::report,
      setFlag<&D::timing, true>},
@@ -304,12 +313,12 @@ static const OptionInfo kOtherOptions[] = {
      setAction<Action::listSupportedOps>},
     {"--list-targets", "", "list devices and processors", G::other,
      setAction<Action::listTargets>},
-    {"--list-settings", "", "list what a job file may say", G::other,
-     setAction<Action::listSettings>},
+    {"--list-settings", "", "list the clauses and settings of job files",
+     G::other, setAction<Action::listSettings>},
     {"--version", "", "print the version", G::other,
      setAction<Action::version>},
     {"--help", "", "print this help", G::other, setAction<Action::help>},
-    {"-h", "", "the same", G::other, setAction<Action::help>},
+    {"-h", "", "print this help", G::other, setAction<Action::help>},
 };
 
 /// Makes the option of a clause or setting from its record.

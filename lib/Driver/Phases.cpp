@@ -71,8 +71,8 @@ llvm::ArrayRef<PhaseInfo> hfta::getPhases() {
   constexpr std::nullopt_t all = std::nullopt;
   constexpr TargetKind cpu = TargetKind::cpu, cuda = TargetKind::cuda;
   static const PhaseInfo phases[] = {
-      {Phase::import, "import", module, all, "hfta dialect, one model a copy",
-       "", nullptr, ExitCode::input},
+      {Phase::import, "import", module, all,
+       "hfta dialect, each distinct model once", "", nullptr, ExitCode::input},
       {Phase::fused, "fused", module, all,
        "hfta dialect, one model for all copies", "", addFused,
        ExitCode::unsupported},

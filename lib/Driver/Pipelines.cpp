@@ -145,24 +145,28 @@ void hfta::buildGpuPipeline(OpPassManager &pm,
 
 void hfta::registerPipelines() {
   PassPipelineRegistration<FusedPipelineOptions>(
-      "hfta-fused-pipeline", "Imported models to one array program",
+      "hfta-fused-pipeline", "Lower imported models to one array program",
       buildFusedPipeline);
   PassPipelineRegistration<TrainPipelineOptions>(
-      "hfta-train-pipeline", "The array program to tasks", buildTrainPipeline);
+      "hfta-train-pipeline", "Lower the array program to tasks",
+      buildTrainPipeline);
   PassPipelineRegistration<PlannedPipelineOptions>(
-      "hfta-planned-pipeline", "Tasks to kernels on planned memory",
+      "hfta-planned-pipeline", "Lower tasks to kernels on planned memory",
       buildPlannedPipeline);
   PassPipelineRegistration<ScheduledPipelineOptions>(
-      "hfta-scheduled-pipeline", "Tasks to data, and the order of a step",
+      "hfta-scheduled-pipeline",
+      "Turn tasks into data, and their orders into schedules",
       buildScheduledPipeline);
   PassPipelineRegistration<LinalgPipelineOptions>(
-      "hfta-linalg-pipeline", "Kernels to linalg on tensors",
+      "hfta-linalg-pipeline", "Lower kernels to linalg on tensors",
       buildLinalgPipeline);
   PassPipelineRegistration<LowerGpuKernelsOptions>(
       "hfta-gpu-pipeline",
-      "Kernels to the NVVM dialect, tasks and variables to the LLVM dialect",
+      "Lower kernels to the NVVM dialect, tasks and variables to the LLVM "
+      "dialect",
       buildGpuPipeline);
   PassPipelineRegistration<LLVMPipelineOptions>(
-      "hfta-llvm-pipeline", "Kernels, tasks and variables to the LLVM dialect",
+      "hfta-llvm-pipeline",
+      "Lower kernels, tasks and variables to the LLVM dialect",
       buildLLVMPipeline);
 }

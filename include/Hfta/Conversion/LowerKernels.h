@@ -91,7 +91,7 @@ inline constexpr llvm::StringLiteral kEntrySuffix = "/entry";
 struct LowerKernelsOptions : public PassPipelineOptions<LowerKernelsOptions> {
   Option<bool> verifySums{
       *this, "verify-sums",
-      llvm::cl::desc("Check after each step that sums keep their order"),
+      llvm::cl::desc("check after each step that sums keep their order"),
       llvm::cl::init(false)};
 };
 

@@ -26,8 +26,9 @@ struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
           "names of the values after which a new block begins, in order")};
   Option<bool> plansMemory{
       *this, "plan-memory",
-      llvm::cl::desc("within a budget of memory, plan what of a step is kept, "
-                     "spilled or computed again; or else all comes and goes"),
+      llvm::cl::desc(
+          "within a budget of memory, plan which values of a step are kept, "
+          "spilled or recomputed; if false, all are fetched for each use"),
       llvm::cl::init(true)};
 };
 
@@ -38,8 +39,7 @@ struct PlannedPipelineOptions : PassPipelineOptions<PlannedPipelineOptions> {
   Option<bool> byElements{
       *this, "by-elements",
       llvm::cl::desc(
-          "form kernels for threads that compute single elements, as "
-          "a GPU's do"),
+          "form kernels for a GPU, whose threads compute single elements"),
       llvm::cl::init(false)};
   Option<bool> accumulates{
       *this, "accumulates",
@@ -60,11 +60,10 @@ void buildScheduledPipeline(OpPassManager &pm,
                             const ScheduledPipelineOptions &options);
 
 struct LinalgPipelineOptions : PassPipelineOptions<LinalgPipelineOptions> {
-  Option<bool> byElements{
-      *this, "by-elements",
-      llvm::cl::desc("leave products whole for threads that compute single "
-                     "elements, as a GPU's do"),
-      llvm::cl::init(false)};
+  Option<bool> byElements{*this, "by-elements",
+                          llvm::cl::desc("keep products whole for a GPU, whose "
+                                         "threads compute single elements"),
+                          llvm::cl::init(false)};
 };
 
 /// Lowers kernels to linalg on tensors.
