@@ -22,8 +22,8 @@ TOLERANCE = 1e-5
 
 
 class NotExportable(ValueError):
-    """A module does something that its file couldn't say, so that a training of
-    the file would differ from one of the module."""
+    """A module does something that its ONNX file can't express, so that a
+    training of the file would differ from one of the module."""
 
 
 def compare_training(model, args, path, *, hftac="hftac", kwargs=None):
@@ -32,12 +32,12 @@ def compare_training(model, args, path, *, hftac="hftac", kwargs=None):
     statistics differ. `args` are tensors with the samples along axis 0, and
     nothing is dropped by dropout layers. The module isn't changed."""
     if not shutil.which(hftac):
-        raise FileNotFoundError(f"no program '{hftac}', which check needs")
+        raise FileNotFoundError(f"no program '{hftac}', which check=True needs")
     args = [*args, *(kwargs or {}).values()]
     if not all(isinstance(arg, torch.Tensor) and arg.dim() and
                len(arg) == len(args[0]) for arg in args):
-        raise ValueError("check needs inputs that are tensors with the samples "
-                         "along axis 0")
+        raise ValueError("check=True needs inputs that are tensors with the same "
+                         "number of samples along axis 0")
     twin = copy.deepcopy(model).double()
     _disable_dropout(twin)
     if not model.training:
@@ -165,5 +165,5 @@ def _compare(what, mine, theirs, scale):
         return
     difference = numpy.abs(numpy.asarray(mine) - theirs).max(initial=0)
     if not difference <= TOLERANCE * scale:
-        raise NotExportable(f"trained, the file and the module differ: {what} by "
+        raise NotExportable(f"after training, the file and the module differ: {what} by "
                             f"{difference:.2g}")
