@@ -61,7 +61,7 @@ def plan(options, job, budget):
     the least budget that has one."""
     result = compile_job(options, job, budget, "--plan")
     if result.returncode:
-        least = re.search(r"one does into (\d+)", result.stderr)
+        least = re.search(r"expected at least (\d+)", result.stderr)
         if not least:
             sys.exit(result.stderr)
         result = compile_job(options, job, int(least[1]), "--plan")

@@ -240,7 +240,7 @@ static ExitCode checkTarget(CommandLineState &state) {
     if (llvm::is_contained(state.optionNames, option) &&
         isGpu == (option == "--cpu"))
       return state.fail(ExitCode::usage, "option '" + option +
-                                             "' is one of '--target=" +
+                                             "' belongs to '--target=" +
                                              (isGpu ? "cpu'" : "cuda'"));
   if (options.emit == Phase::ptx && options.chips.size() != 1)
     return state.fail(ExitCode::usage,

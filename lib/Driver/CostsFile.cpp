@@ -12,11 +12,10 @@ using namespace mlir::hfta::planning;
 
 ExitCode hfta::failCosts(llvm::StringRef path, llvm::Error error,
                          llvm::raw_ostream &errors) {
-  errors
-      << path << ": error: " << llvm::toString(std::move(error))
-      << "\nhint: 'bench --phases --json' prints costs, of the job's program "
-         "that '--cuts=all' makes or, for a preconditioner, of the program "
-         "itself\n";
+  errors << path << ": error: " << llvm::toString(std::move(error))
+         << "\nhint: costs are what 'bench --phases --json' prints: of the "
+            "job's program compiled with '--cuts=all' or, for a "
+            "preconditioner, of the program itself\n";
   return ExitCode::input;
 }
 
@@ -41,8 +40,8 @@ llvm::Error hfta::checkCosts(const MeasuredCosts &costs, llvm::StringRef model,
                              int64_t copies) {
   if (costs.model != model)
     return llvm::createStringError(
-        "model: expected the job's model and optimizer, '" + model +
-        "', got those of '" + costs.model + "'");
+        "model: expected the digest of the job's model and optimizer, '" +
+        model + "', got '" + costs.model + "'");
   if (costs.copies != copies)
     return llvm::createStringError("copies: expected the job's " +
                                    llvm::Twine(copies) + ", got " +

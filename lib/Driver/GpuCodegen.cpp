@@ -100,8 +100,8 @@ ExitCode hfta::resolveGpuCode(const DriverOptions &options,
               "hint: '--gpu-code=ptx' leaves that to the GPU's driver\n";
     return ExitCode::cannotWrite;
   }
-  errors << ": the program has PTX alone, which the GPU's driver compiles when "
-            "it begins\n";
+  errors << ": the program has only PTX, which the GPU's driver compiles at "
+            "each start\n";
   return ExitCode::done;
 }
 

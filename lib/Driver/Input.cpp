@@ -124,7 +124,7 @@ static ExitCode loadModule(const DriverOptions &options, MLIRContext *context,
   if (!name)
     return failModule(errors, path,
                       "module has no '" + kPhaseAttrName +
-                          "' that tells the phase to continue from",
+                          "' that names the phase to continue from",
                       ExitCode::input);
   // The target matters once code is made for one; a module in an earlier phase
   // is for any target.

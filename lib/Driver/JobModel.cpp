@@ -43,8 +43,8 @@ ExitCode JobModel::findStages(const Job &job, const PipelineRequest &pipeline,
   int64_t before = -1;
   for (int64_t last : lastLayers) {
     if (last == before || last + 1 == static_cast<int64_t>(stages->size()))
-      return refuse("a stage has no layer of its own among those that were "
-                    "measured");
+      return refuse(
+          "a stage contains no whole layer of those that were measured");
     before = last;
   }
   return ExitCode::done;

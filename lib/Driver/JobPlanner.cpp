@@ -68,21 +68,21 @@ ExitCode JobPlanner::checkPlan(const Job &job, const PipelineRequest &pipeline,
   const PipelinePlan &plan = result.plan;
   if (plan.model != digest)
     diagnostics.error(pipeline.range,
-                      "'" + pipeline.planFile +
-                          "' is the plan of another model",
+                      "'" + pipeline.planFile + "' is a plan for another model",
                       "'hftac --plan-pipeline' makes one for this model");
   else if (!pipeline.plansMicroBatches && plan.microBatches != job.microBatches)
     diagnostics.error(pipeline.microBatchesRange,
                       llvm::Twine(job.microBatches) +
                           " micro-batches, but the plan has " +
                           llvm::Twine(plan.microBatches),
-                      "leave the number out");
+                      "leave the number of micro-batches out");
   else if (job.batch % plan.microBatches != 0)
-    diagnostics.error(pipeline.range,
-                      "the batch of " + llvm::Twine(job.batch) +
-                          " doesn't divide into the plan's " +
-                          llvm::Twine(plan.microBatches) + " micro-batches",
-                      "a plan is for multiples of these");
+    diagnostics.error(
+        pipeline.range,
+        "the batch of " + llvm::Twine(job.batch) +
+            " doesn't divide into the plan's " +
+            llvm::Twine(plan.microBatches) + " micro-batches",
+        "the batch must be a multiple of the plan's micro-batches");
   int64_t groups = std::max(job.groups, pipeline.groups);
   for (const PlannedStage &stage : plan.stages) {
     auto replicas = static_cast<int64_t>(stage.devices.size());
@@ -177,13 +177,14 @@ ExitCode JobPlanner::checkOrder(const Job &job,
   std::string problem;
   if (!fitsChunks(result.plan)) {
     problem = (job.chunks == 1
-                   ? "order: expected one of stages of one chunk, got \""
-                   : "order: expected one of stages of such chunks, got \"") +
+                   ? "order: expected an order for stages of one chunk, got \""
+                   : "order: expected an order for stages of several chunks, "
+                     "got \"") +
               name + "\"";
   } else if (job.getStageCount() == 1) {
     if (result.plan.actions.empty())
       return ExitCode::done;
-    problem = "actions: expected none of one stage";
+    problem = "actions: expected none for a plan of one stage";
   } else {
     llvm::Expected<Order> order = makeOrder(job, "actions");
     if (order)
@@ -524,7 +525,7 @@ ExitCode JobPlanner::plan(LoadedModule &loaded) {
   const Job job = *read;
   PipelineRequest pipeline = loaded.pipeline;
   if (!job.training) {
-    errors << "hftac: error: a job without training is not planned\n";
+    errors << "hftac: error: a job without training can't be planned\n";
     return ExitCode::unsupported;
   }
   if (!pipeline.planFile.empty()) {
@@ -541,8 +542,8 @@ ExitCode JobPlanner::plan(LoadedModule &loaded) {
   if (isPlanned && !job.lossScale.empty()) {
     (*loaded.module)
         .emitError("'loss_scale', which 'f16' has, and a pipeline that is "
-                   "planned exclude each other: one worker decides for all of "
-                   "a copy's gradients");
+                   "planned exclude each other: whether a step overflows is "
+                   "decided by one worker with all of a copy's gradients");
     return ExitCode::unsupported;
   }
   if (!isPlanned && !leavesSomething(job, pipeline))
@@ -552,15 +553,15 @@ ExitCode JobPlanner::plan(LoadedModule &loaded) {
   pipeline.plansStages |= !givesStages(job);
   if (job.hasBudget() && job.getStageCount() > 1) {
     (*loaded.module)
-        .emitError("'--plan-pipeline' plans several stages without a budget of "
-                   "memory: '--plan' says what each has within one");
+        .emitError("'--plan-pipeline' doesn't plan several stages within a "
+                   "budget of memory: '--plan' prints the plan of each stage");
     return ExitCode::unsupported;
   }
   if (pipeline.plansStages && job.hasBudget()) {
     (*loaded.module)
-        .emitError("a budget of memory isn't planned with stages that are "
-                   "planned, too: name the workers, as in 'pipeline replicas = "
-                   "[2]'");
+        .emitError(
+            "a budget of memory and a pipeline that is planned exclude each "
+            "other: give the workers, as in 'pipeline replicas = [2]'");
     return ExitCode::unsupported;
   }
   if (pipeline.plansStages && job.clusterDevices.empty()) {

@@ -49,7 +49,7 @@ static std::string findLonely(const DriverOptions &options) {
   if (!options.cuts.empty())
     return "'--cuts' cuts one job's model";
   if (!options.costs.empty())
-    return "'--costs' has times of one job's tasks";
+    return "'--costs' gives the times of one job's tasks";
   return "";
 }
 

@@ -88,8 +88,9 @@ void JobsReport::print(raw_ostream &os) const {
   for (const Row &row : rows)
     jobs.push_back(row.expected);
   if (llvm::any_of(jobs, [](const auto &job) { return job.steps < 0; })) {
-    os << "how long they take at seats is known with all jobs' steps: headers "
-          "of data tell how many an epoch has\n";
+    os << "the time at seats can't be estimated: it needs the number of steps "
+          "of each job, from 'steps', or from 'epochs' and the headers of its "
+          "data files\n";
     return;
   }
   os << llvm::formatv("\n{0,5}{1,14}{2,14}{3,20}\n", "seats", "lrtf (s)",

@@ -80,7 +80,7 @@ static LogicalResult printStages(ModuleOp module, const Job &job,
 
 /// Prints the least time of each task on well-known GPUs.
 static void printGpuTimes(llvm::ArrayRef<TaskCost> costs, raw_ostream &os) {
-  os << llvm::formatv("\n{0,-28}{1,10}", "least us on a GPU", "kernels");
+  os << llvm::formatv("\n{0,-28}{1,10}", "least us, by GPU", "kernels");
   for (const GpuRates &rates : getGpuRates())
     os << llvm::formatv("{0,18}", (rates.chip + " (" + rates.name + ")").str());
   os << '\n';

@@ -345,8 +345,8 @@ void hfta::tellShortage(const PlanningProblem &problem, int64_t memory,
                         llvm::raw_ostream &errors) {
   const char *text =
       problem.pipeline.plansStages
-          ? "hftac: error: no plan fits into {0} bytes a device\n"
-            "hint: with {1} there is one, which the stage {2} needs\n"
+          ? "hftac: error: no plan fits into devices of {0} bytes\n"
+            "hint: {1} bytes are enough; the stage {2} needs them\n"
           : "hftac: error: the stage {2} doesn't fit into {0} bytes a device, "
             "it needs {1}\n";
   // With several chunks, a stage isn't a contiguous range of layers.

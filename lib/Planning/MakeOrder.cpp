@@ -458,14 +458,16 @@ llvm::Expected<Order> planning::makeOrder(OrderKind kind,
     return makeLimited(placed, makeZeroBubble);
   case OrderKind::vShape:
     if (!shape.isUniform())
-      return refuse(kind, "needs as many replicas and groups at each position");
+      return refuse(
+          kind,
+          "needs the same number of replicas and groups at each position");
     return makeThatFits(placed, makeVShape);
   case OrderKind::automatic:
   case OrderKind::list:
   case OrderKind::file:
     break;
   }
-  return refuse(kind, "is no order without costs");
+  return refuse(kind, "needs the costs of stages");
 }
 
 void planning::insertRecompute(Order &order, llvm::ArrayRef<bool> stages) {

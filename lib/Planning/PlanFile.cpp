@@ -277,7 +277,7 @@ static std::string checkParts(const PipelinePlan &plan) {
   if (plan.isVShaped())
     shape.placement = ChunkPlacement::v;
   if (shape.chunks > 1 && stages == 1)
-    return "stages[0].chunks: expected none of one stage";
+    return "stages[0].chunks: expected none for a plan of one stage";
   for (auto [i, stage] : llvm::enumerate(plan.stages)) {
     std::string place = "stages[" + llvm::utostr(i) + "].chunks";
     if (static_cast<int64_t>(stage.parts.size()) != shape.chunks)
@@ -310,7 +310,7 @@ static std::string checkTimes(const PipelinePlan &plan) {
   for (const auto &row : rows)
     if (row.isThere != row.isWanted)
       return std::string(row.name) + ": expected " +
-             (row.isWanted ? "a number" : "null") + " of stages of " +
+             (row.isWanted ? "a number" : "null") + " for stages of " +
              (isChunked ? "several chunks" : "one chunk") + ", got " +
              (row.isThere ? "a number" : "none");
   return "";

@@ -37,10 +37,11 @@ LogicalResult ArenaContents::fetch(FetchOp fetch, ArrayRef<int64_t> instances) {
     Place place = {segment, instance};
     if (windows.count(place))
       return fetch.emitOpError("gives segment ")
-             << segment << " a place, but it has one";
+             << segment << " a place, but it already has one";
     if (isStored && !isState(segment) && !stored.count(place))
       return fetch.emitOpError("reads segment ")
-             << segment << ", of which this call has stored nothing";
+             << segment
+             << " from the store, which this call has not written there";
     int64_t begin =
         fetch.getAddress() +
         instance % static_cast<int64_t>(fetch.getInstances()) * bytes;
@@ -77,7 +78,8 @@ LogicalResult ArenaContents::drop(DropOp drop, ArrayRef<int64_t> instances) {
     if (window->second.isDirty && isState(drop.getSegment()))
       return drop.emitOpError("drops segment ")
              << drop.getSegment()
-             << " with what tasks have written, which no hfta.evict has stored";
+             << " with values that tasks have written and no hfta.evict has "
+                "stored";
     windows.erase(window);
   }
   return success();
@@ -121,7 +123,7 @@ LogicalResult ArenaContents::finishCall(ScheduleOp schedule) {
   for (const auto &[place, window] : windows)
     if (!ofTurn.count(place))
       return schedule.emitOpError("leaves segment ")
-             << place.first << " in the arena";
+             << place.first << " in the arena, which no hfta.drop has freed";
   stored.clear();
   return success();
 }

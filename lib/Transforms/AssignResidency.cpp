@@ -70,12 +70,12 @@ static Residency getResidency(VariableOp variable, const Job &job,
 /// Reports settings that can't be combined with a memory budget.
 static LogicalResult checkBudget(ModuleOp module, const Job &job) {
   auto refuse = [&](StringRef what) {
-    return module.emitError("a budget of memory isn't planned with ") << what;
+    return module.emitError("a budget of memory can't be planned with ")
+           << what;
   };
   if (job.spill == "host")
-    return module.emitError("'spill = host' is for devices that have memory of "
-                            "their own: on the CPU what doesn't fit goes to "
-                            "'disk'");
+    return module.emitError("'spill = host' needs a device with memory of its "
+                            "own: for a CPU use 'spill = disk'");
   if (job.getStageCount() > 1 && !job.goesByBlocks())
     return refuse("an order of several stages, chunks or 'in_flight': all "
                   "micro-batches go through a stage block by block");

@@ -313,8 +313,8 @@ void FunctionFuser::remark(size_t model, ArrayRef<Operation *> ops) {
     copies += (copies.empty() ? "" : ", ") + std::to_string(copy);
   remark::missed(first->getLoc(), remark::RemarkOpts::name("PerCopy").category(
                                       "hfta-fuse-models"))
-      << (Twine(count) + " op(s) for copy " + copies +
-          " alone: " + (reason.empty() ? "the graphs differ here" : reason))
+      << (Twine(count) + " op(s) only for copy " + copies + ": " +
+          (reason.empty() ? "the graphs differ here" : reason))
              .str();
 }
 

@@ -124,7 +124,7 @@ std::string VariableFuser::explain(StringRef name) const {
     if (!difference.empty())
       return ("'" + name + "' " + difference).str();
   }
-  return ("'" + name + "' stands in another order").str();
+  return ("'" + name + "' has another place in the order of variables").str();
 }
 
 /// Whether all models have the same variable; a job's scalar may be missing in
@@ -238,9 +238,9 @@ LogicalResult hfta::checkNameOfCopy(Operation *place, StringRef what,
   std::string own = VariableOp::getSymbolOfCopy(name, copy);
   if (!isCommon(own))
     return success();
-  return place->emitError(what) << " '" << name << "' of copy " << copy
-                                << " alone can't stand beside '" << own
-                                << "' of all copies: rename one of them";
+  return place->emitError(what)
+         << " '" << name << "' of copy " << copy << " would be called '" << own
+         << "', as another one that all copies have: rename one of them";
 }
 
 LogicalResult VariableFuser::checkNames() {

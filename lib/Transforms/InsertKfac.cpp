@@ -48,7 +48,8 @@ static std::string describe(const KfacUnit &unit) {
              << VariableOp(unit.input.owner->weight.variable).getOwnName()
              << "'";
     if (unit.keepsPositions)
-      stream << "; each position is a row, as samples can't be told apart";
+      stream << "; each position is a row, as it isn't known which sample it "
+                "belongs to";
     if (unit.isFromRows())
       stream << "; steps precondition its " << unit.axes->rows << " rows";
     break;
@@ -97,7 +98,7 @@ struct InsertKfacPass : hfta::impl::HftaInsertKfacBase<InsertKfacPass> {
           return unit.rule == KfacRule::plain;
         })) {
       module.emitError("there is nothing to precondition: no trained parameter "
-                       "is a layer's");
+                       "belongs to a layer that kfac knows");
       return signalPassFailure();
     }
     SmallVector<VariableOp> rows = leaveRows(tasks, units);
@@ -140,9 +141,9 @@ struct InsertKfacPass : hfta::impl::HftaInsertKfacBase<InsertKfacPass> {
     WalkResult result = module.walk([](LayerOp layer) {
       if (!layer.getCopy() || !isArrayed(layer.getOutputGradient()))
         return WalkResult::advance();
-      layer.emitError("'precondition kfac' can't be combined yet with models "
-                      "that differ in what is done with this layer; compile "
-                      "them with --no-fuse");
+      layer.emitError(
+          "'precondition kfac' can't be combined yet with models that differ "
+          "in the ops around this layer; compile them with --no-fuse");
       return WalkResult::interrupt();
     });
     return failure(result.wasInterrupted());

@@ -292,10 +292,10 @@ listShares(TaskBuilder &tasks, MutableArrayRef<KfacUnit> units) {
     for (int64_t stage = 1; stage < stages; ++stage)
       if (job.getGroups(stage) != job.getGroups(0))
         return tasks.getModule().emitError(
-                   "'placement = local' needs as many groups in each stage: "
-                   "stage 0 has ")
+                   "'placement = local' needs the same number of groups in "
+                   "each stage: stage 0 has ")
                << job.getGroups(0) << ", stage " << stage << " has "
-               << job.getGroups(stage) << "; expected 'groups' to say how many";
+               << job.getGroups(stage) << "; set it with 'groups'";
     add(std::nullopt, job.getGroups());
   } else if (stages == 1) {
     add(std::nullopt, job.getReplicas());
@@ -347,7 +347,7 @@ planShare(TaskBuilder &tasks, const KfacShare &share,
     return each.stage == share.stage;
   });
   if (given == allGiven.end() && !allGiven.empty())
-    return module.emitError("'hfta.kfac_plan' has no plan of ")
+    return module.emitError("'hfta.kfac_plan' has no plan for ")
            << (share.stage ? "stage " + std::to_string(*share.stage)
                            : "all stages");
   if (given == allGiven.end()) {
@@ -361,10 +361,10 @@ planShare(TaskBuilder &tasks, const KfacShare &share,
   }
   if (!isPlanOf(*given, planned))
     return module.emitError(
-        "'hfta.kfac_plan' is of other layers than the module's");
+        "'hfta.kfac_plan' is for other layers than the module has");
   bool isOfGroups = given->plan.placement == planning::KfacPlacement::local;
   if (given->plan.grid.getRankCount() != share.ranks || isLocal != isOfGroups)
-    return module.emitError("'hfta.kfac_plan' must be of 'placement = ")
+    return module.emitError("'hfta.kfac_plan' must be for 'placement = ")
            << job.kfacPlacement << "' on " << share.ranks
            << (isLocal ? " groups" : " replicas");
   planned.plan = given->plan;

@@ -233,7 +233,7 @@ void UnitFinder::makeUnitWise(KfacUnit &unit, bool isBias) {
   if (shape[samples->axis] == 1)
     llvm::erase(unit.featureAxes, samples->axis);
   if (llvm::is_contained(unit.featureAxes, samples->axis))
-    return makePlain(unit, "samples have elements of their own");
+    return makePlain(unit, "each sample has elements of its own in it");
   unit.rule = KfacRule::unit;
   unit.features =
       VariableOp(unit.weight.variable).getTensorType().getNumElements();
@@ -249,7 +249,7 @@ void UnitFinder::decide(KfacUnit &unit) {
   if (unit.layers.empty()) {
     unit.layers = findLayers(biasOf, unit.weight);
     if (unit.layers.empty())
-      return makePlain(unit, "no layer is known that it is a weight of");
+      return makePlain(unit, "it is the weight of no layer that kfac knows");
     return makeUnitWise(unit, /*isBias=*/true);
   }
   LayerKind kind = unit.layers.front().getKind();

@@ -233,9 +233,9 @@ void LayerLinks::remarkOn(const Link &link) const {
   Operation *op = link.operand->getOwner();
   std::string text =
       ("parameter '" + VariableOp(link.leaf.variable).getOwnName() +
-       "' is no layer's weight here: of its use by '" +
-       op->getName().getStringRef() +
-       "' second-order methods know but the gradient")
+       "' is no layer's weight here: second-order methods know only the "
+       "gradient of its use by '" +
+       op->getName().getStringRef() + "'")
           .str();
   remark::missed(op->getLoc(),
                  remark::RemarkOpts::name("Layer").category("hfta-layers"))

@@ -40,7 +40,8 @@ struct MergeBlocksPass : hfta::impl::HftaMergeBlocksBase<MergeBlocksPass> {
     InFlightDiagnostic diagnostic =
         getOperation().emitError(
             "expected 'into' to have a number for each of ")
-        << blocks << " blocks, from 0 on and each the last one's or one more, "
+        << blocks
+        << " blocks, which begin with 0 and then stay or rise by one, "
         << "got [";
     llvm::interleaveComma(into, diagnostic);
     return diagnostic << "]";

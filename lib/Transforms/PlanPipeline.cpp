@@ -123,9 +123,9 @@ LogicalResult PipelinePlanner::reportOrder(const CutName &cut,
                              << "the value '" << cut.name << "' depends on '"
                              << before.name << "' ";
   if (cut.cut == before.cut)
-    return error << "of the same cut, and so comes after it: leave one out";
-  return error << "of a later cut: name cuts in the order in which data go "
-                  "through them";
+    return error << "in the same cut: leave out one of the two";
+  return error << "in a later cut: list cuts in the order in which the model "
+                  "computes their values";
 }
 
 /// Finds each op's level: ops that depend on a cut's value come after the cut.

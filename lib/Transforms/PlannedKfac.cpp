@@ -402,11 +402,13 @@ static LogicalResult checkPlan(ModuleOp module, const PlannedKfac &planned) {
   auto count = static_cast<int64_t>(model.factors.size());
   for (const planning::KfacLayer &layer : model.layers)
     if (std::max(layer.factors.input, layer.factors.output) >= count)
-      return fail("a layer's factor must be one of the " + Twine(count));
+      return fail("a layer's factor must be the number of one of the factors, "
+                  "of which there are " +
+                  Twine(count));
   for (auto [number, factor] : llvm::enumerate(model.factors)) {
     const std::string &name = planned.factorNames[number];
     if (factor.block >= static_cast<int64_t>(model.blocks.size()))
-      return fail("'" + name + "' must be of one of " +
+      return fail("'" + name + "' must be in one of " +
                   Twine(model.blocks.size()) + " blocks, got " +
                   Twine(factor.block));
     int64_t column = plan.columns.factors[number], owner = plan.owners[number];
@@ -443,7 +445,7 @@ static LogicalResult readBuckets(Reader &reader, ModuleOp module,
     return module.emitError("in '") << kAttribute << "': " << message;
   };
   if (order != ArrayRef(to.plan.readyOrder))
-    return fail("'order' must be that in which factors get ready");
+    return fail("'order' must be the order in which factors are computed");
   auto total = static_cast<int64_t>(problem.factors.size()), end = int64_t(0);
   for (int64_t length : lengths) {
     end = length > total - end ? total + 1 : end + length;
@@ -524,8 +526,9 @@ FailureOr<std::vector<PlannedKfac>> PlannedKfac::readAll(ModuleOp module) {
     auto stage = from.getAs<IntegerAttr>("stage");
     int64_t count = job->getStageCount();
     if (!stage || stage.getInt() < least || stage.getInt() >= count)
-      return fail("must have plans of some of " + Twine(count) +
-                  " stages, each with its 'stage', in their order");
+      return fail(
+          "must have plans for some of the " + Twine(count) +
+          " stages, each with the stage's number 'stage', in ascending order");
     if (failed(add(from, stage.getInt())))
       return failure();
     least = stage.getInt() + 1;

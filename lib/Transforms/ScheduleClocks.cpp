@@ -28,7 +28,7 @@ LogicalResult ScheduleClocks::touch(Operation *op, Queue queue,
     if (!(access.isWrite || isWrite) || !access.range.overlaps(range) ||
         isKnown(queue, {access.queue, access.time}))
       continue;
-    InFlightDiagnostic error = op->emitError(isWrite ? "writes" : "reads")
+    InFlightDiagnostic error = op->emitOpError(isWrite ? "writes" : "reads")
                                << " bytes of ";
     if (range.number == CommandRange::kArena)
       error << "the arena";

@@ -77,8 +77,8 @@ LogicalResult mlir::hfta::verifyInstances(ModuleOp module, const Job &job) {
     ReplicasAttr holders = segment.getHolders();
     if (holders && holders.getLast() >= job.getReplicas(stage))
       return module.emitError("segment ")
-             << index << " is held by replicas " << holders << ", of "
-             << job.getReplicas(stage) << " that there are";
+             << index << " is held by replicas " << holders
+             << ", but its stage has only " << job.getReplicas(stage);
     switch (segment.getRole()) {
     case Role::saved:
     case Role::cut:
@@ -224,7 +224,7 @@ ScheduleContents::finishCall(ScheduleOp schedule,
   for (auto &[number, bytes] : undelivered)
     if (!bytes.isEmpty())
       return schedule.emitOpError("leaves results in segment ")
-             << number << " that no hfta.transfer gives to the host";
+             << number << " that no hfta.transfer copies to the host";
   for (auto [index, segment] :
        llvm::enumerate(segments.getAsRange<SegmentAttr>())) {
     if (schedule.getKind() != schedules::kInitialize ||
@@ -235,13 +235,15 @@ ScheduleContents::finishCall(ScheduleOp schedule,
       if (!brought[{number, instance}].hasAll(0, segment.getBytes()))
         return schedule.emitOpError("leaves instance ")
                << instance << " of segment " << number
-               << " without the host's scalars";
+               << " without scalars, which no hfta.transfer copies from the "
+                  "host";
   }
   if (failed(checkReceived(schedule, isRun)) || failed(checkOthers(schedule)))
     return failure();
   if (!takenMoments.empty())
     return schedule.emitOpError("leaves moments in segment ")
-           << *takenMoments.begin() << " that were taken and nothing clears";
+           << *takenMoments.begin()
+           << " that running means have taken, but that nothing clears";
   beginCall();
   return success();
 }
@@ -258,21 +260,21 @@ LogicalResult ScheduleContents::readFields(RunOp run, TaskOp task,
   int64_t expected = moment.first + moment.place;
   for (auto &[key, number] : fieldsOf)
     if (key.first == place && number != expected)
-      return run.emitError("runs for micro-batch ")
+      return run.emitOpError("runs for micro-batch ")
              << expected << ", but segment " << segment
-             << " holds the fields of " << number;
+             << " holds the fields of micro-batch " << number;
   for (const Given &field : fields)
     if (field.segment == segment && reads(task, field) &&
         !fieldsOf.count({place, field.begin}))
       return run.emitOpError("reads field '")
              << field.name << "' of micro-batch " << expected
-             << ", which no hfta.transfer has brought";
+             << ", which no hfta.transfer has copied";
   for (auto [number, port] : llvm::enumerate(ports))
     if (port.segment == segment && reads(task, port) &&
         !broughtPorts.count(static_cast<int64_t>(number)))
       return run.emitOpError("reads input '")
              << port.name
-             << "', which no hfta.transfer of this call has brought";
+             << "', which no hfta.transfer of this call has copied";
   return success();
 }
 
@@ -290,7 +292,7 @@ LogicalResult ScheduleContents::readScalars(RunOp run, TaskOp task,
   if (isThere)
     return success();
   return run.emitOpError("reads scalars in segment ")
-         << segment << ", which no hfta.transfer of this call has brought";
+         << segment << ", which no hfta.transfer of this call has copied";
 }
 
 /// Checks that the values of a micro-batch that statistics are updated by come
@@ -299,14 +301,14 @@ LogicalResult ScheduleContents::readExchanged(RunOp run, int64_t segment,
                                               const Moment &moment) {
   Exchanged &own = exchanged[getPlace(segment, moment)];
   if (!own.written.hasAll(0, getBytes(segment)))
-    return run.emitError("reads what micro-batch ")
-           << moment.number << " has in segment " << segment
-           << ", but nothing has written it";
+    return run.emitOpError("reads the values of micro-batch ")
+           << moment.number << " in segment " << segment
+           << ", but nothing has written them";
   if (own.microBatch == moment.number)
     return success();
   return run.emitOpError("runs for micro-batch ")
-         << moment.number << ", but segment " << segment << " holds what "
-         << own.microBatch << " has there";
+         << moment.number << ", but segment " << segment
+         << " holds the values of micro-batch " << own.microBatch;
 }
 
 /// Checks that sums are read outside of micro-batches only once those of all
@@ -346,7 +348,7 @@ LogicalResult ScheduleContents::readSaved(RunOp run, TaskOp task,
                              << " holds ";
   if (!holds)
     return error << "nothing";
-  return error << "what " << *holds << " has left";
+  return error << "the values of micro-batch " << *holds;
 }
 
 LogicalResult ScheduleContents::read(RunOp run, TaskOp task, int64_t segment,
@@ -387,11 +389,12 @@ LogicalResult ScheduleContents::addToSums(RunOp run, int64_t segment,
   if (moment.number < last)
     return run.emitOpError("adds micro-batch ")
            << moment.number << " to sums in segment " << segment
-           << " that have micro-batch " << last << " of its group";
+           << " that already contain the later micro-batch " << last
+           << " of its group";
   last = moment.number;
   if (!ofSegment.open.hasAll(0, getBytes(segment)))
     return run.emitOpError("adds to sums in segment ")
-           << segment << " that are complete, or that nothing has cleared";
+           << segment << " that are already complete, or were not cleared";
   int64_t instances = getSegment(segment).getInstances();
   int64_t groups = getGroups(segment);
   if (instances == groups)
@@ -415,9 +418,9 @@ LogicalResult ScheduleContents::write(RunOp run, TaskOp task, int64_t segment,
   case Role::exchange: {
     Exchanged &own = exchanged[place];
     if (own.given.hasSome(0, bytes))
-      return run.emitOpError("writes what micro-batch ")
-             << own.microBatch << " has in segment " << segment
-             << ", which other ranks have been given";
+      return run.emitOpError("overwrites the values of micro-batch ")
+             << own.microBatch << " in segment " << segment
+             << ", which were already sent to other ranks";
     own.microBatch = moment.number;
     own.written.add(0, bytes);
     return success();
@@ -461,7 +464,7 @@ LogicalResult ScheduleContents::clearMoments(FillOp fill) {
   int64_t segment = fill.getTo().getNumber();
   if (addedMoments.count(segment))
     return fill.emitOpError("clears moments in segment ")
-           << segment << " that nothing has taken";
+           << segment << " that running means have not taken yet";
   takenMoments.erase(segment);
   return success();
 }
@@ -477,7 +480,7 @@ LogicalResult ScheduleContents::run(RunOp run, TaskOp task,
   for (int64_t segment : task.getWrites()) {
     if (given.count(segment))
       return run.emitOpError("writes to segment ")
-             << segment << ", which other stages have been given";
+             << segment << ", which was already sent to other stages";
     if (failed(write(run, task, segment, moment)))
       return failure();
   }
@@ -494,15 +497,16 @@ LogicalResult ScheduleContents::checkPlace(TransferOp transfer, StringRef what,
                                            ArrayRef<Given> all) {
   PlaceAttr from = transfer.getFrom(), to = transfer.getTo();
   if (from.getNumber() >= static_cast<int64_t>(all.size()))
-    return transfer.emitOpError("brings ")
-           << what << " " << from.getNumber() << ", of " << all.size();
+    return transfer.emitOpError("copies ")
+           << what << " " << from.getNumber() << ", but there are only "
+           << all.size();
   const Given &given = all[from.getNumber()];
   auto bytes = static_cast<int64_t>(transfer.getBytes());
   if (given.segment == to.getNumber() && given.begin == to.getOffset() &&
       given.end - given.begin == bytes && to.getStride() == given.stride &&
       from.getOffset() == 0 && from.getStride() == 0)
     return success();
-  return transfer.emitOpError("must bring the ")
+  return transfer.emitOpError("must copy the ")
          << given.end - given.begin << " bytes of " << what << " '"
          << given.name << "' to byte " << given.begin << " of segment "
          << given.segment << ", got " << bytes << " to " << to;
@@ -532,7 +536,7 @@ LogicalResult ScheduleContents::upload(TransferOp transfer,
   PlaceAttr to = transfer.getTo();
   SegmentAttr segment = getSegment(to.getNumber());
   if (segment.getRole() != Role::scalar)
-    return transfer.emitOpError("brings the host's scalars to segment ")
+    return transfer.emitOpError("copies the host's scalars to segment ")
            << to.getNumber() << ", whose role is "
            << stringifyRole(segment.getRole());
   brought[getPlace(to.getNumber(), moment)].add(
@@ -550,10 +554,13 @@ LogicalResult ScheduleContents::download(TransferOp transfer,
   auto end = begin + static_cast<int64_t>(transfer.getBytes());
   Role role = getSegment(segment).getRole();
   if (role != Role::result)
-    return transfer.emitOpError("gives the host results, not segment ")
+    return transfer.emitOpError(
+               "may copy only results to the host, not segment ")
            << segment << ", whose role is " << stringifyRole(role);
   if (hasGroups(segment) && moment.isInMicroBatches)
-    return transfer.emitOpError("gives the host one group's sums of segment ")
+    return transfer.emitOpError(
+               "copies only one group's sums to the host, from "
+               "segment ")
            << segment;
   undelivered[segment].remove(begin, end);
   if (failed(readOthers(transfer, segment, {begin, end})))
@@ -567,15 +574,15 @@ LogicalResult ScheduleContents::transfer(TransferOp transfer,
   if (from.getSpace() == Space::field)
     return bringField(transfer, moment);
   if (transfer.getAhead() != 0)
-    return transfer.emitOpError("brings fields ahead, not ") << from;
+    return transfer.emitOpError("may copy only fields ahead, not ") << from;
   if (from.getSpace() == Space::port)
     return bringPort(transfer);
   // The host's image of a segment has the segment's addresses.
   if (from.getNumber() != to.getNumber() ||
       from.getOffset() != to.getOffset() || from.getStride() != 0 ||
       to.getStride() != 0)
-    return transfer.emitOpError("must copy to the place that ")
-           << from << " has, got " << to;
+    return transfer.emitOpError("must copy to the same place as ")
+           << from << ", got " << to;
   if (to.getSpace() == Space::host)
     return download(transfer, moment);
   if (from.getSpace() == Space::host)
@@ -591,13 +598,13 @@ LogicalResult ScheduleContents::fill(FillOp fill) {
   if (segment.getRole() == Role::moment)
     return clearMoments(fill);
   if (segment.getRole() != Role::result)
-    return fill.emitOpError("clears results and moments, not segment ")
+    return fill.emitOpError("may clear only results and moments, not segment ")
            << to.getNumber() << ", whose role is "
            << stringifyRole(segment.getRole());
   Sums &ofSegment = sums[to.getNumber()];
   if (ofSegment.isAddedTo)
     return fill.emitOpError("clears sums in segment ")
-           << to.getNumber() << " that tasks have added to";
+           << to.getNumber() << " to which tasks have already added";
   ofSegment.open.add(to.getOffset(),
                      to.getOffset() + static_cast<int64_t>(fill.getBytes()));
   return success();

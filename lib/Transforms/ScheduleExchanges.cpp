@@ -22,8 +22,8 @@ LogicalResult ScheduleContents::checkBlocks(AllReduceOp reduce) {
     });
     if (launch.getPerCopy() ? !fits || at.getOffset() % at.getStride() != 0
                             : !isWhole)
-      return reduce.emitOpError("adds other blocks than ")
-             << reduce.getTaskAttr() << " does: " << bytes << " bytes at "
+      return reduce.emitOpError("must add up the blocks that task ")
+             << reduce.getTaskAttr() << " adds, got " << bytes << " bytes at "
              << at;
   }
   return success();
@@ -44,7 +44,7 @@ LogicalResult ScheduleContents::addUp(AllReduceOp reduce) {
   Sums &ofSegment = sums[number];
   if (!ofSegment.open.hasAll(begin, end))
     return reduce.emitOpError("adds up sums in segment ")
-           << number << " that are complete";
+           << number << " that are already complete";
   ofSegment.open.remove(begin, end);
   if (getSegment(number).getRole() == Role::result)
     undelivered[number].add(begin, end);
@@ -70,9 +70,9 @@ LogicalResult ScheduleContents::gather(AllGatherOp gather,
     Exchanged &held = exchanged[getPlace(number, moment)];
     if (llvm::is_contained(own, microBatch)) {
       if (held.microBatch != microBatch || !held.written.hasAll(begin, end))
-        return gather.emitOpError("gives away what micro-batch ")
-               << microBatch << " has in segment " << number
-               << ", but nothing has written it";
+        return gather.emitOpError("sends the values of micro-batch ")
+               << microBatch << " in segment " << number
+               << ", but nothing has written them";
       held.given.add(begin, end);
       continue;
     }
@@ -92,9 +92,9 @@ LogicalResult ScheduleContents::checkWhole(Operation *op, PlaceAttr at,
   int64_t all = getBytes(at.getNumber());
   if (at.getOffset() == 0 && static_cast<int64_t>(bytes) == all)
     return success();
-  return op->emitOpError("must be of all ")
+  return op->emitOpError("must be for all ")
          << all << " bytes of segment " << at.getNumber() << ", got " << bytes
-         << " at byte " << at.getOffset();
+         << " from byte " << at.getOffset() << " on";
 }
 
 /// Checks that the data sent for a micro-batch are its own.
@@ -114,12 +114,12 @@ LogicalResult ScheduleContents::send(SendOp send, const Moment &moment) {
   int64_t expected = moment.first + moment.place;
   if (known != savedOf.end() && known->second == expected)
     return success();
-  InFlightDiagnostic error = send.emitOpError("gives away what micro-batch ")
-                             << expected << " has left in segment " << segment
-                             << ", which holds ";
+  InFlightDiagnostic error =
+      send.emitOpError("sends the values of micro-batch ")
+      << expected << " in segment " << segment << ", which holds ";
   if (known == savedOf.end())
     return error << "nothing";
-  return error << "that of " << known->second;
+  return error << "those of micro-batch " << known->second;
 }
 
 LogicalResult ScheduleContents::receive(ReceiveOp receive,
@@ -135,8 +135,8 @@ LogicalResult ScheduleContents::receive(ReceiveOp receive,
     return success();
   }
   if (readAsItWas.count(segment))
-    return receive.emitOpError("brings segment ")
-           << segment << " after tasks have read what was there before";
+    return receive.emitOpError("receives segment ")
+           << segment << " after tasks have read its old values";
   received.insert(segment);
   // The sender has added them up.
   if (SegmentAttr::isSummed(role))
@@ -161,7 +161,7 @@ LogicalResult ScheduleContents::readReceived(RunOp run, int64_t number) {
   if (!isOfCall)
     return success();
   return run.emitOpError("reads segment ")
-         << number << ", which no hfta.receive of this call has brought";
+         << number << ", which this call has not received";
 }
 
 /// Checks that all readers receive the parameters and curvature that their
@@ -192,9 +192,8 @@ ScheduleContents::checkReceived(ScheduleOp schedule,
                  : WalkResult::advance();
     });
     if (changes.wasInterrupted())
-      return schedule.emitOpError("leaves segment ")
-             << number << " as it was, which @" << owner.getSymName()
-             << " changes";
+      return schedule.emitOpError("does not receive segment ")
+             << number << ", which @" << owner.getSymName() << " changes";
   }
   return success();
 }

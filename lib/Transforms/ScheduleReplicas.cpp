@@ -79,8 +79,8 @@ static LogicalResult verifyAreThere(Operation *op, ReplicasAttr some,
                                     int64_t replicas) {
   if (some.getLast() < replicas)
     return success();
-  return op->emitOpError("is of replicas ")
-         << some << ", of " << replicas << " that there are";
+  return op->emitOpError("is for replicas ")
+         << some << ", but there are only " << replicas;
 }
 
 LogicalResult hfta::verifyReplicas(ScheduleOp schedule, const Job &job) {
@@ -141,10 +141,10 @@ ScheduleContents::findCopiesRange(Operation *op, PlaceAttr at,
   int64_t end = begin + bytes, stride = at.getStride();
   if (stride > 0 && job.copies > 1 &&
       stride > (getBytes(segment) - end) / (job.copies - 1))
-    return op->emitOpError("has no room for ")
-           << job.copies << " copies that lie " << stride
-           << " bytes apart from byte " << begin << " of segment " << segment
-           << " on, which has " << getBytes(segment);
+    return op->emitOpError("reaches beyond segment ")
+           << segment << " of " << getBytes(segment) << " bytes: " << job.copies
+           << " copies lie " << stride << " bytes apart from byte " << begin
+           << " on";
   auto known = variables.find(segment);
   if (known == variables.end())
     return Range{begin, end};
@@ -156,7 +156,7 @@ ScheduleContents::findCopiesRange(Operation *op, PlaceAttr at,
     bool isApart = stride > 0 ? own <= begin || end <= offset
                               : all <= begin || end <= offset;
     if (!isApart && (stride > 0 ? apart != stride : !isWhole))
-      return op->emitOpError("is of a part of variable '")
+      return op->emitOpError("is for a part of variable '")
              << variable.getSymName() << "', whose copies lie " << apart
              << " bytes apart from byte " << offset << " on";
   }
@@ -221,7 +221,7 @@ LogicalResult ScheduleContents::readOthers(Operation *op, int64_t segment,
            << segment << " that another rank has taken";
   if (isIn(old))
     return op->emitOpError("reads bytes of segment ")
-           << segment << " that other replicas alone have changed";
+           << segment << " that only other replicas have changed";
   return success();
 }
 
@@ -268,9 +268,8 @@ static bool outlivesCalls(Role role) {
 LogicalResult ScheduleContents::checkOthers(ScheduleOp schedule) const {
   for (auto &[segment, bytes] : old)
     if (outlivesCalls(getSegment(segment).getRole()) && !bytes.isEmpty())
-      return schedule.emitOpError("leaves segment ")
-             << segment
-             << " as it was on a rank, which other replicas have changed";
+      return schedule.emitOpError("leaves old values in segment ")
+             << segment << " on a rank, as only other replicas have changed it";
   return success();
 }
 
@@ -305,7 +304,7 @@ LogicalResult ScheduleContents::takeGroup(TakeGroupOp take) {
   auto group = static_cast<int64_t>(take.getGroup());
   if (group >= getGroups(segment))
     return take.emitOpError("takes group ")
-           << group << ", of " << getGroups(segment);
+           << group << ", but there are only " << getGroups(segment);
   FailureOr<Range> range = findCopiesRange(take, at, take.getBytes());
   if (failed(range))
     return failure();
@@ -316,7 +315,7 @@ LogicalResult ScheduleContents::takeGroup(TakeGroupOp take) {
     int64_t end = range->end + copy * at.getStride();
     if (!open.hasAll(begin, end))
       return take.emitOpError("takes a group's sums in segment ")
-             << segment << " that are complete";
+             << segment << " that are already complete";
     open.remove(begin, end);
   }
   if (!rank.hasGroup(group)) {

@@ -263,7 +263,7 @@ struct ScheduleTransfersPass
     if (copies == 0) {
       InFlightDiagnostic error = module.emitError("no plan fits into ")
                                  << job.memoryDevice
-                                 << " bytes of memory: one does into "
+                                 << " bytes of memory: expected at least "
                                  << least.bytes;
       if (!least.task.empty())
         error << ", which task '" << least.task << "' needs";

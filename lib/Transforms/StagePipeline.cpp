@@ -163,8 +163,7 @@ LogicalResult StageAssignment::giveReaders(VariableOp variable,
     return variable.emitError("the running statistic '")
            << variable.getOwnName()
            << "' is used by several stages of the pipeline, and each would "
-              "keep "
-              "up its own: cut elsewhere";
+              "update a value of its own: cut elsewhere";
   case Role::cut:
   case Role::parameter:
   case Role::moment:
@@ -174,7 +173,7 @@ LogicalResult StageAssignment::giveReaders(VariableOp variable,
     variable.setReaders(readers);
     return success();
   default:
-    return variable.emitError("of role '")
+    return variable.emitError("a variable of role '")
            << stringifyRole(variable.getRole())
            << "' is read by another stage than that of its block";
   }

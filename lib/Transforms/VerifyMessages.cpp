@@ -158,8 +158,9 @@ LogicalResult Worker::visit(Operation *command) {
   auto checkStage = [&](auto message) -> LogicalResult {
     if (static_cast<int64_t>(message.getStage()) < job.getStageCount())
       return success();
-    return message.emitOpError("is with stage ")
-           << message.getStage() << ", of " << job.getStageCount();
+    return message.emitOpError("names stage ")
+           << message.getStage() << ", but there are only "
+           << job.getStageCount();
   };
   if (auto send = dyn_cast<SendOp>(command); send && failed(checkStage(send)))
     return failure();
@@ -219,8 +220,8 @@ FailureOr<bool> Team::sendTo(int64_t worker, Queue &queue) {
         getPlace(head->op).getNumber() != getPlace(sent.op).getNumber())
       continue;
     if (head->microBatch != sent.microBatch)
-      return sent.op->emitOpError("gives ")
-             << describeMessage(sent) << " where " << peer.describe()
+      return sent.op->emitOpError("sends ")
+             << describeMessage(sent) << ", but " << peer.describe()
              << " receives " << describeMessage(*head);
     ++other.done;
     ++queue.done;
@@ -317,10 +318,10 @@ LogicalResult Team::checkAllDone() {
   InFlightDiagnostic error = step.op->emitOpError("of ")
                              << workers[worker].describe() << " never ends";
   if (step.kind == Step::meet)
-    return error << ": not all replicas come to it";
+    return error << ": not all replicas reach it";
   return error << ": " << workers[step.number].describe()
-               << (step.kind == Step::send ? " doesn't come to receive "
-                                           : " doesn't come to give ")
+               << (step.kind == Step::send ? " never receives "
+                                           : " never sends ")
                << describeMessage(step);
 }
 
@@ -369,7 +370,7 @@ LogicalResult hfta::verifyMessages(ModuleOp module, const Job &job) {
     if (ofStages.empty())
       continue;
     if (static_cast<int64_t>(ofStages.size()) != job.getStageCount())
-      return ofStages.front().emitOpError("is there for ")
+      return ofStages.front().emitOpError("exists for only ")
              << ofStages.size() << " of " << job.getStageCount() << " stages";
     // An evaluation's last batch may be smaller.
     SmallVector<int64_t> counts = {job.microBatches};

@@ -205,9 +205,9 @@ LogicalResult ScheduleWalk::keepMessagesInOrder(Operation *op, Queue queue,
   bool sends = isa<SendOp>(op);
   auto [last, isFirst] = lastMessages.try_emplace({sends, stage, segment}, now);
   if (!isFirst && !clocks.isKnown(queue, last->second))
-    return op->emitOpError(sends ? "gives stage " : "receives from stage ")
-           << stage << " what segment " << segment << " holds while "
-           << describe(last->second.first) << " may still do so";
+    return op->emitOpError(sends ? "sends segment " : "receives segment ")
+           << segment << (sends ? " to stage " : " from stage ") << stage
+           << " while " << describe(last->second.first) << " may still do so";
   last->second = now;
   return success();
 }
@@ -233,7 +233,7 @@ LogicalResult ScheduleWalk::checkActions(ScheduleOp schedule) {
     if (!run->getParentOfType<CaseOp>() || !isRunInCall(run) ||
         placesOf[run].size() == own.size())
       return WalkResult::advance();
-    run.emitOpError("runs for ")
+    run.emitOpError("runs for only ")
         << placesOf[run].size() << " of " << own.size() << " micro-batches";
     return WalkResult::interrupt();
   });
@@ -554,8 +554,8 @@ static LogicalResult verify(ScheduleOp schedule, const Job &job) {
   auto module = schedule->getParentOfType<ModuleOp>();
   auto stage = std::max<int64_t>(schedule.getStage(), 0);
   if (stage >= job.getStageCount())
-    return schedule.emitOpError("is of stage ")
-           << stage << ", of " << job.getStageCount();
+    return schedule.emitOpError("is for stage ")
+           << stage << ", but there are only " << job.getStageCount();
   if (failed(verifyReplicas(schedule, job)))
     return failure();
   FailureOr<SmallVector<ScheduleOp>> sequence = findTurns(schedule);

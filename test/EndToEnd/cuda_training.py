@@ -156,9 +156,9 @@ class Check(CudaWork):
         self.expect_refused(text, 3, "the program has code for GPUs, but this driver is the "
                             "emulated one: compile it with hftac --gpu-code=emulated")
         self.expect_refused(gpu, 3, f"{name}: error: the program has no code for this GPU "
-                            "('emulated sm_75', sm_75) but for sm_80, sm_90, sm_90a: "
+                            "('emulated sm_75', sm_75), only for sm_80, sm_90, sm_90a: "
                             "compile it with hftac --chip=sm_75", device="sm_75")
-        self.expect_refused(gpu, 3, "needs", "bytes more, of which", "are free",
+        self.expect_refused(gpu, 3, "more bytes of memory, but", "are free",
                             device="sm_80:50000")
         self.expect_refused(gpu, 3, "this machine has a driver, but no NVIDIA GPU",
                             device="sm_80:0")

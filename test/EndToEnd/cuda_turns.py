@@ -110,7 +110,7 @@ class Turns(CudaWork):
                 [binary, "train", "--data", self.folder, "--steps", "1"], text=True,
                 stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
                 env=self.environment(device=self.find_device(binary, room)))
-            note = f"room for some copies at a time: {turns} turns of {each}"
+            note = f"no room for all copies at a time: they take {turns} turns of {each} copies"
             expect_equal(note in result.stderr, True, result.stderr)
 
     def check_resumed(self, binary, copies):

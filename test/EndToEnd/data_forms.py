@@ -95,7 +95,8 @@ def main():
         return checkpoint(folder / name / job, STEPS), text
 
     write_arrays("<", False, "<i8")
-    note = "line 1 of '{}' is taken as a sample; header = true|false says which"
+    note = ("line 1 of '{}' is read as a sample; if it is a header, set header = true, "
+            "else header = false")
     said = run(options.hftac, folder / "jobs.hfta", "-o", binary)
     expect_equal(said.count("note: "), 1, "notes of hftac")
     if note.format(folder / "lines.csv") not in said:

@@ -90,7 +90,7 @@ def run(*command, code=0, **options):
 def read_least_budget(refusal):
     """Returns the smallest sufficient budget, from the message that refuses a smaller
     one."""
-    found = re.search(r"no plan fits into \d+ bytes of memory: one does into (\d+),",
+    found = re.search(r"no plan fits into \d+ bytes of memory: expected at least (\d+),",
                       refusal)
     if not found:
         fail(f"no least budget in {refusal!r}")

@@ -58,9 +58,9 @@ class Check:
 
 
 def check_remarks(text):
-    for part in ("copy 1 alone: 'head.weight' is tensor<10x64xf32> (trained) "
+    for part in ("only for copy 1: 'head.weight' is tensor<10x64xf32> (trained) "
                  "against tensor<100x64xf32> (trained)",
-                 "copy 2 alone: 'extra.conv1.weight' is missing in another "
+                 "only for copy 2: 'extra.conv1.weight' is missing in another "
                  "model", "3 copies of 3 model(s) in one array"):
         if part not in text:
             fail(f"no remark says: {part}\n{text}")

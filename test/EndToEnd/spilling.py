@@ -72,7 +72,7 @@ def check_bytes(work, plain, spilling):
             ("slow", [], "throttled=4e8:2e8")]:
         output = train(work, spilling, name, *flags,
                        environment={"HFTA_STORE": store} if store else None)
-        expect_equal("note: what is spilled lies in memory, which no plan counts" in
+        expect_equal("note: spilled data lie in memory that no plan counts" in
                      output, store == "memory", f"a note of {name}")
         expect_same_checkpoint(checkpoint(work.folder / name, 6), expected,
                                name, COPIES)
@@ -168,7 +168,7 @@ def check_faults(work, spilling):
     for fault, message in [
             ("no_space", "No space left on device"), ("io", "Input/output error"),
             ("short", "the rest is missing"),
-            ("flip", "what was spilled has changed")]:
+            ("flip", "spilled data have changed")]:
         name = f"fault-{fault}"
         train(work, spilling, name, "--steps", 3)
         before = {path.name: path.read_bytes()

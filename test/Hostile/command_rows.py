@@ -277,7 +277,7 @@ def make_planning_rows():
             ("published costs of chunks", "costs = published, chunks = 2",
              "one chunk"),
             ("an order from a file for planned stages", 'order = file("o.csv")',
-             "planned orders have names"),
+             "a pipeline that is planned takes an order's name, not a file"),
             ("a plan of an order from a file", 'auto, order = file("o.csv")',
              "exclude"),
             ("a plan that is a word", "automatic", "'auto'"),
@@ -287,7 +287,7 @@ def make_planning_rows():
     yield planning("micro-batches that don't divide the batch of a profile", 1,
                    "3", place="--micro-batches:1:", options=["--micro-batches=3"])
     for parts in ("8, groups = 9", "auto, groups = 17"):
-        yield planning(f"more groups than micro-batches, {parts}", 1, "groups of",
+        yield planning(f"more groups than micro-batches, {parts}", 1, "groups for",
                        place="--micro-batches:1:",
                        options=["--micro-batches=" + parts])
     for parts in ("1024", "auto, groups = 1024"):
@@ -295,7 +295,7 @@ def make_planning_rows():
                        place="--micro-batches:1:",
                        options=["--batch=1024", "--micro-batches=" + parts,
                                 "--pipeline=auto, chunks = 2"])
-    yield planning("a cluster in which nothing fits", 3, "fits into 1 bytes",
+    yield planning("a cluster in which nothing fits", 3, "fits into devices of 1 bytes",
                    options=["--cluster=devices = [2], memory = 1"])
     yield planning("a stage that doesn't fit", 3, "'layer0' to 'layer1'",
                    options=["--cluster=devices = [2], memory = 1",

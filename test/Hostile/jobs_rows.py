@@ -122,7 +122,7 @@ def make_seat_rows():
     yield seats("a scheduler without a name", 2, "option '--scheduler': the value is empty",
                 options=["--scheduler="])
     for name in ("LRTF", "best", LONG):
-        yield seats(f"scheduler '{name[:8]}'", 2, "option '--scheduler': there is no '",
+        yield seats(f"scheduler '{name[:8]}'", 2, "option '--scheduler': unknown '",
                     "expected lrtf, fifo", options=[f"--scheduler={name}"])
     yield seats("a device that runs no tasks", 2, "runs no tasks: it is for 'bench'",
                 options=["--device", "paced:costs.json"])
@@ -150,7 +150,7 @@ def make_info_rows():
         yield pair(f"info: '{count}' seats", 2, "option '--seats'",
                    options=["info", "--seats", count])
     for option in (["--seats", "2"], ["--data", "d"]):
-        yield pair(f"info: '{option[0]}' of one job", 2, f"'{option[0]}' is of all jobs",
+        yield pair(f"info: '{option[0]}' of one job", 2, f"'{option[0]}' is for all jobs",
                    options=["info", "--job", "first", *option])
     yield pair("info: fewer threads than seats", 2, "option '--threads': 1 for 2 seats",
                options=["info", "--seats", "2", "--threads", "1"])

@@ -46,9 +46,9 @@ def make_lexical_rows():
     yield row("an empty file", "", 1, "job.hfta")
     yield row("only a comment", "// nothing", 1)
     yield row("binary zeros", bytes(4096), 1, "job.hfta:1:1",
-              "no text in UTF-8")
+              "isn't text in UTF-8")
     yield row("random bytes", bytes(range(255, 0, -1)) * 16, 1, "job.hfta:1:1",
-              "no text in UTF-8")
+              "isn't text in UTF-8")
     yield row("invalid UTF-8 in a string",
               GOOD.replace("image.npy", "im\xffage.npy").encode("latin-1"), 1,
               "job.hfta:8:", "UTF-8")
@@ -341,7 +341,7 @@ def make_shape_rows():
                  1, "0", place="job.hfta:17:")
     for name, clauses, *words in (
             ("more groups than micro-batches", "micro_batches 2, groups = 3",
-             "3 groups of 2 micro-batches"),
+             "3 groups for 2 micro-batches"),
             ("0 groups", "micro_batches 2, groups = 0", "'groups'", "0"),
             ("groups that are a word", "micro_batches 2, groups = many", "many"),
             ("more replicas than micro-batches",
@@ -374,7 +374,7 @@ def make_shape_rows():
             ("a value that is cut twice",
              'pipeline cuts = ["hidden", "hidden"]', "'hidden' is cut twice"),
             ("cuts in the wrong order", 'pipeline cuts = ["output", "hidden"]',
-             "'output' depends on 'hidden' of a later cut"),
+             "'output' depends on 'hidden' in a later cut"),
             ("replicas of one of two stages",
              'pipeline cuts = ["hidden"], replicas = [1]',
              "1 number of replicas for 2 stages"),
@@ -409,7 +409,7 @@ def make_shape_rows():
              "'zero_bubble'", "2 chunks"),
             ("a v_shape of unequal stages",
              "micro_batches 4\n  pipeline cuts = [\"hidden\", \"a\", \"b\"], "
-             "order = v_shape, replicas = [2, 1]", "as many replicas each"),
+             "order = v_shape, replicas = [2, 1]", "the same number of replicas"),
             ("a v_shape of three chunks",
              'pipeline cuts = ["hidden"], order = v_shape, chunks = 3', "not 3"),
             ("parts that chunks don't divide",
@@ -538,7 +538,7 @@ def make_order_rows():
                      f'steps 3\n  pipeline cuts = ["hidden"], {clause}', 1, *words,
                      place="job.hfta:1", files={"order.csv": good}.items())
     for name, clause, words in (
-            ("of one stage", "pipeline", "a pipeline that has cuts"),
+            ("of one stage", "pipeline", "a pipeline with 'cuts'"),
             ("of stages to be planned", "cluster devices = [2]\n  pipeline auto,",
              "exclude each other")):
         yield change(f"an order from a file {name}", "steps     3",

@@ -17,7 +17,7 @@ def make_clause_rows():
     """Makes rows of clauses after the steps of the job."""
     for name, clause, code, *words in (
             ("too small", "device = 1", 3, "no plan fits into 1 bytes of memory",
-             "one does into"),
+             "expected at least"),
             ("of nothing", "device = 0", 1, "'device' is out of range"),
             ("in other units", "device = 64MB", 1, "'64MB' is neither a number nor a name"),
             ("a copy", "device = [1MiB, 2MiB]", 1, "'device' is the same for all copies"),
@@ -29,24 +29,24 @@ def make_clause_rows():
             ("in a folder without a name", 'device = 1MiB, spill = disk("")', 1,
              "'folder' is empty"),
             ("in the host's memory", "device = 1MiB, spill = host", 3,
-             "'spill = host' is for devices that have memory of their own"),
+             "'spill = host' needs a device with memory of its own"),
             ("too small for stages", 'device = 1\n  pipeline cuts = ["hidden"]', 3,
-             "no plan fits into 1 bytes of memory", "one does into"),
+             "no plan fits into 1 bytes of memory", "expected at least"),
             ("for stages in another order", "device = 1MiB\n  micro_batches 4\n"
              '  pipeline cuts = ["hidden"], order = zero_bubble', 3,
-             "isn't planned with an order of several stages"),
+             "can't be planned with an order of several stages"),
             ("for stages of chunks", "device = 1MiB\n  micro_batches 4\n  pipeline "
              'cuts = ["hidden", "output", "loss"], chunks = 2, order = interleaved', 3,
-             "isn't planned with an order of several stages, chunks"),
+             "can't be planned with an order of several stages, chunks"),
             ("for few micro-batches in flight", "device = 1MiB\n  micro_batches 4\n"
              '  pipeline cuts = ["hidden"], in_flight = [1, 1]', 3,
-             "isn't planned with an order of several stages, chunks or 'in_flight'"),
+             "can't be planned with an order of several stages, chunks or 'in_flight'"),
             ("for K-FAC of several stages",
              'device = 1MiB\n  pipeline cuts = ["hidden"]\n  precondition kfac()', 3,
-             "isn't planned with a preconditioner of several stages"),
+             "can't be planned with a preconditioner of several stages"),
             ("for K-FAC of several groups",
              "device = 1MiB\n  micro_batches 2, groups = 2\n  precondition kfac()", 3,
-             "isn't planned with a preconditioner of several groups")):
+             "can't be planned with a preconditioner of several groups")):
         yield language_rows.change(f"a budget of memory {name}", "steps     3",
                      f"steps 3\n  memory {clause}", code, *words, place="job.hfta:")
 

@@ -567,8 +567,8 @@ def make_array_rows():
             [tensor("w", [4, size], [1] * (4 * size))]))
 
     yield row("a common output called as a copy's own one", narrow(2), 3,
-              "output 'y' of copy 1 alone can't stand beside 'y@1' of all "
-              "copies: rename one of them", files={"first.onnx": narrow(4)},
+              "output 'y' of copy 1 would be called 'y@1', as another one that all "
+              "copies have: rename one of them", files={"first.onnx": narrow(4)},
               options=(), before=("first.onnx",))
 
 

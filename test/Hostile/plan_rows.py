@@ -78,7 +78,7 @@ def make_plan_rows():
             yield job(f"a plan of one chunk with {time} {value}", plan, 1, time,
                       "expected a number", "one chunk",
                       files=[("plan.json", json.dumps({**made, time: value}))])
-    yield job("a plan of one stage of two chunks", plan, 1, "none of one stage",
+    yield job("a plan of one stage of two chunks", plan, 1, "none for a plan of one stage",
               files=[("plan.json", make_chunked_plan(stages=1))])
     for word in ("cuts = []", "replicas = [2]", "in_flight = [2]",
                  "order = one_f_one_b", "costs = units"):
@@ -100,12 +100,12 @@ def make_plan_rows():
                            ("a pipeline to be planned", "micro_batches 2")):
         yield job(f"{name} within a budget of memory",
                   f"{CLUSTER}{pipeline}\n  memory device = 1MiB", 3,
-                  "isn't planned with stages that are planned, too",
+                  "a budget of memory and a pipeline that is planned exclude each other",
                   options=["--plan-pipeline"], place="job.hfta:")
     yield job("given stages within a budget of memory",
               f'{CLUSTER}pipeline cuts = ["hidden"]\n  micro_batches 2\n'
               "  memory device = 1MiB", 3,
-              "'--plan-pipeline' plans several stages without a budget of memory",
+              "'--plan-pipeline' doesn't plan several stages within a budget of memory",
               options=["--plan-pipeline"], place="job.hfta:")
     for clause in ("loss_scale 2", "precision f16"):
         yield job(f"a plan with {clause}", f"{CLUSTER}{clause}", 3,
@@ -300,7 +300,7 @@ def make_limit_rows():
               place="hftac: error: ")
     small = "cluster devices = [2], memory = 4096\n  "
     yield job("a cluster in which no stage of the job fits",
-              small + "pipeline auto", 3, "fits into 4096 bytes",
+              small + "pipeline auto", 3, "fits into devices of 4096 bytes",
               place="hftac: error: ")
     yield job("stages of a job that don't fit",
               small + 'pipeline cuts = ["hidden"]', 3, "doesn't fit into 4096",

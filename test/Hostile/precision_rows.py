@@ -16,11 +16,11 @@ def make_type_rows():
             ("a type that nothing is computed in", "f32, compute = bf16", "bf16"),
             ("a type that nothing is added up in", "f32, accumulate = f16", "f16"),
             ("sums in a narrower type than what is computed in", "f64, accumulate = f32",
-             "at least the type that is computed in, f64, got f32"),
+             "'accumulate' must be at least as wide as 'compute', f64, got f32"),
             ("factors of a type that is wider than sums", "f32, multiply = f64",
-             "what is computed, f32, or round it to tf32 or bf16 or f16, got f64"),
+             "'multiply' must be the type of 'compute', f32, or one of tf32, bf16, f16, got f64"),
             ("narrow factors of what is computed in f64", "tf32, compute = f64",
-             "what is rounded to tf32 is multiplied and added up in f32"),
+             "values rounded to tf32 are multiplied and added up in f32"),
             ("factors of a type that doesn't exist", "f32, multiply = f8", "f8")):
         yield make_clause_row(name, f"precision {types}", text)
 

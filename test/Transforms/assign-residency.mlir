@@ -1,7 +1,7 @@
 // RUN: hfta-opt %s -split-input-file -hfta-assign-residency | FileCheck %s
 // RUN: sed 's/copies = 2/spill = "host", copies = 2/' %s > %t.mlir
 // RUN: not hfta-opt %t.mlir -split-input-file -hfta-assign-residency 2>&1 | FileCheck %s --check-prefix=HOST
-// HOST: error: 'spill = host' is for devices that have memory of their own
+// HOST: error: 'spill = host' needs a device with memory of its own
 
 // A block's values come and go; a value of one step alone has a place for a while.
 module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, device = 4096 : i64,

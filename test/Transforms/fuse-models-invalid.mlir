@@ -166,7 +166,7 @@ module attributes {hfta.job = #job} {
   }
   hfta.model @b copies [1] {
     hfta.variable @"w@1" {role = #hfta.role<parameter>, trained} : tensor<3xf32>
-    // expected-error@+1 {{'w' of copy 1 alone can't stand beside 'w@1' of all copies: rename one of them}}
+    // expected-error@+1 {{'w' of copy 1 would be called 'w@1', as another one that all copies have: rename one of them}}
     hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3xf32>
     func.func @forward(%x: tensor<3xf32>) -> tensor<3xf32> {
       %w = hfta.read @"w@1" : tensor<3xf32>
@@ -192,7 +192,7 @@ module attributes {hfta.job = #job} {
     }
   }
   hfta.model @b copies [1] {
-    // expected-error@+1 {{output 'y' of copy 1 alone can't stand beside 'y@1' of all copies: rename one of them}}
+    // expected-error@+1 {{output 'y' of copy 1 would be called 'y@1', as another one that all copies have: rename one of them}}
     func.func @forward(%x: tensor<12xf32>) -> (tensor<3x4xf32> {hfta.name = "y"}, tensor<12xf32> {hfta.name = "y@1"}) {
       %0 = hfta.reshape %x to [3, 4] : tensor<12xf32>
       return %0, %x : tensor<3x4xf32>, tensor<12xf32>

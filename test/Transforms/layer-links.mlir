@@ -37,8 +37,8 @@
 // CHECK-NEXT: other layer: parameter @right, output gradient tensor<2x6xf32, #hfta.copies<2>>
 // CHECK-NOT: layer
 
-// REMARKS-DAG: parameter 'factor' is no layer's weight here: of its use by 'hfta.mul' second-order methods know but the gradient
-// REMARKS-DAG: parameter 'places' is no layer's weight here: of its use by 'hfta.add' second-order methods know but the gradient
+// REMARKS-DAG: parameter 'factor' is no layer's weight here: second-order methods know only the gradient of its use by 'hfta.mul'
+// REMARKS-DAG: parameter 'places' is no layer's weight here: second-order methods know only the gradient of its use by 'hfta.add'
 
 module attributes {hfta.job = #job} {
   hfta.model @array copies [0, 1] {

@@ -59,7 +59,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
   hfta.schedule @step keeps [] {
     hfta.transfer 64 from #hfta.place<host, 2, 0> to #hfta.place<segment, 2, 0>
     hfta.repeat micro_batches {
-      // expected-error @+1 {{'hfta.run' op reads field 'image' of micro-batch 0, which no hfta.transfer has brought}}
+      // expected-error @+1 {{'hfta.run' op reads field 'image' of micro-batch 0, which no hfta.transfer has copied}}
       hfta.run @"task/forward.0"
       hfta.transfer 64 from #hfta.place<field, 0, 0> to #hfta.place<segment, 0, 0>
     }
@@ -93,7 +93,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
   hfta.schedule @step keeps [] {
     hfta.transfer 64 from #hfta.place<host, 2, 0> to #hfta.place<segment, 2, 0>
     hfta.repeat micro_batches {
-      // expected-error @+1 {{'hfta.transfer' op must bring the 64 bytes of field 'image' to byte 0 of segment 0, got 32 to}}
+      // expected-error @+1 {{'hfta.transfer' op must copy the 64 bytes of field 'image' to byte 0 of segment 0, got 32 to}}
       hfta.transfer 32 from #hfta.place<field, 0, 0> to #hfta.place<segment, 0, 0>
       hfta.run @"task/forward.0"
     }
@@ -127,7 +127,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
   hfta.schedule @step keeps [] {
     hfta.transfer 64 from #hfta.place<host, 2, 0> to #hfta.place<segment, 2, 0>
     hfta.repeat micro_batches {
-      // expected-error @+1 {{'hfta.transfer' op must bring the 64 bytes of field 'image' to byte 0 of segment 0, got 64 to}}
+      // expected-error @+1 {{'hfta.transfer' op must copy the 64 bytes of field 'image' to byte 0 of segment 0, got 64 to}}
       hfta.transfer 64 from #hfta.place<field, 0, 0> to #hfta.place<segment, 1, 0>
       hfta.run @"task/forward.0"
     }
@@ -161,7 +161,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
   hfta.schedule @step keeps [] {
     hfta.repeat micro_batches {
       hfta.transfer 64 from #hfta.place<field, 0, 0> to #hfta.place<segment, 0, 0>
-      // expected-error @+1 {{'hfta.run' op reads scalars in segment 2, which no hfta.transfer of this call has brought}}
+      // expected-error @+1 {{'hfta.run' op reads scalars in segment 2, which no hfta.transfer of this call has copied}}
       hfta.run @"task/forward.0"
     }
     hfta.transfer 64 from #hfta.place<host, 2, 0> to #hfta.place<segment, 2, 0>
@@ -196,7 +196,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
     hfta.transfer 32 from #hfta.place<host, 2, 0> to #hfta.place<segment, 2, 0>
     hfta.repeat micro_batches {
       hfta.transfer 64 from #hfta.place<field, 0, 0> to #hfta.place<segment, 0, 0>
-      // expected-error @+1 {{'hfta.run' op reads scalars in segment 2, which no hfta.transfer of this call has brought}}
+      // expected-error @+1 {{'hfta.run' op reads scalars in segment 2, which no hfta.transfer of this call has copied}}
       hfta.run @"task/forward.0"
     }
   }
@@ -227,7 +227,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
     hfta.launch @k on [#hfta.binding<4, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
   }
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{'hfta.transfer' op must copy to the place that}}
+    // expected-error @+1 {{'hfta.transfer' op must copy to the same place as}}
     hfta.transfer 64 from #hfta.place<host, 4, 0> to #hfta.place<segment, 2, 0>
   }
 }
@@ -257,7 +257,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
     hfta.launch @k on [#hfta.binding<4, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
   }
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{'hfta.transfer' op brings fields ahead, not}}
+    // expected-error @+1 {{'hfta.transfer' op may copy only fields ahead, not}}
     hfta.transfer 64 from #hfta.place<host, 2, 0> to #hfta.place<segment, 2, 0> {ahead = 1}
   }
 }
@@ -320,7 +320,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
   }
   hfta.schedule @evaluate keeps [] {
     hfta.repeat micro_batches {
-      // expected-error @+1 {{'hfta.run' op reads scalars in segment 4, which no hfta.transfer of this call has brought}}
+      // expected-error @+1 {{'hfta.run' op reads scalars in segment 4, which no hfta.transfer of this call has copied}}
       hfta.run @"task/evaluate.0"
       hfta.transfer 8 from #hfta.place<host, 4, 0> to #hfta.place<segment, 4, 0>
     }
@@ -358,7 +358,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
       hfta.run @"task/forward.0"
     }
     hfta.repeat micro_batches {
-      // expected-error @+1 {{'hfta.run' op runs for micro-batch 0, but segment 3 holds what 1 has left}}
+      // expected-error @+1 {{'hfta.run' op runs for micro-batch 0, but segment 3 holds the values of micro-batch 1}}
       hfta.run @"task/backward.0"
     }
   }
@@ -486,7 +486,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
   hfta.task @"task/evaluate.0" part "evaluate" block 0 reads [4] writes [1] {
     hfta.launch @k on [#hfta.binding<4, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
   }
-  // expected-error @+1 {{'hfta.schedule' op leaves instance 1 of segment 4 without the host's scalars}}
+  // expected-error @+1 {{'hfta.schedule' op leaves instance 1 of segment 4 without scalars, which no hfta.transfer copies from the host}}
   hfta.schedule @initialize keeps [] {
     hfta.transfer 64 from #hfta.place<host, 2, 0> to #hfta.place<segment, 2, 0>
     hfta.transfer 64 from #hfta.place<host, 4, 0> to #hfta.place<segment, 4, 0>
@@ -518,7 +518,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
     hfta.launch @k on [#hfta.binding<4, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
   }
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{'hfta.transfer' op brings the host's scalars to segment 3, whose role is saved}}
+    // expected-error @+1 {{'hfta.transfer' op copies the host's scalars to segment 3, whose role is saved}}
     hfta.transfer 64 from #hfta.place<host, 3, 0> to #hfta.place<segment, 3, 0>
   }
 }
@@ -548,7 +548,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
     hfta.launch @k on [#hfta.binding<4, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
   }
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{'hfta.transfer' op gives the host results, not segment 2, whose role is scalar}}
+    // expected-error @+1 {{'hfta.transfer' op may copy only results to the host, not segment 2, whose role is scalar}}
     hfta.transfer 64 from #hfta.place<segment, 2, 0> to #hfta.place<host, 2, 0>
   }
 }
@@ -578,7 +578,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
     hfta.launch @k on [#hfta.binding<4, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
   }
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{'hfta.fill' op clears results and moments, not segment 3, whose role is saved}}
+    // expected-error @+1 {{'hfta.fill' op may clear only results and moments, not segment 3, whose role is saved}}
     hfta.fill 64 at #hfta.place<segment, 3, 0>
   }
 }
@@ -638,7 +638,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, micro_batches 
   }
   hfta.schedule @infer keeps [] {
     hfta.transfer 64 from #hfta.place<host, 2, 0> to #hfta.place<segment, 2, 0>
-    // expected-error @+1 {{'hfta.run' op reads input 'image', which no hfta.transfer of this call has brought}}
+    // expected-error @+1 {{'hfta.run' op reads input 'image', which no hfta.transfer of this call has copied}}
     hfta.run @"task/forward.0"
   }
 }
@@ -668,7 +668,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, micro_batches 
   }
   hfta.schedule @infer keeps [] {
     hfta.transfer 64 from #hfta.place<host, 2, 0> to #hfta.place<segment, 2, 0>
-    // expected-error @+1 {{'hfta.transfer' op must bring the 64 bytes of input 'image' to byte 0 of segment 0, got 32 to}}
+    // expected-error @+1 {{'hfta.transfer' op must copy the 64 bytes of input 'image' to byte 0 of segment 0, got 32 to}}
     hfta.transfer 32 from #hfta.place<port, 0, 0> to #hfta.place<segment, 0, 0>
     hfta.run @"task/forward.0"
   }
@@ -699,7 +699,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
     hfta.launch @k on [#hfta.binding<4, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
   }
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{'hfta.transfer' op brings field 1, of 1}}
+    // expected-error @+1 {{'hfta.transfer' op copies field 1, but there are only 1}}
     hfta.transfer 64 from #hfta.place<field, 1, 0> to #hfta.place<segment, 0, 0>
   }
 }

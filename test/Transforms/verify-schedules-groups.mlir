@@ -219,7 +219,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i
       hfta.run @"task/backward.0" {queue = 2}
     }
     hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0> {queue = 2}
-    // expected-error @+1 {{'hfta.all_reduce' op adds up sums in segment 0 that are complete}}
+    // expected-error @+1 {{'hfta.all_reduce' op adds up sums in segment 0 that are already complete}}
     hfta.all_reduce @"task/combine.0" 4096 at #hfta.place<segment, 0, 4096, 4096> through #hfta.place<segment, 1, 0> {queue = 2}
   }
 }
@@ -252,7 +252,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i
   hfta.schedule @step keeps [0] {
     hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0> {queue = 2}
     hfta.repeat micro_batches {
-      // expected-error @+1 {{'hfta.run' op adds to sums in segment 0 that are complete}}
+      // expected-error @+1 {{'hfta.run' op adds to sums in segment 0 that are already complete}}
       hfta.run @"task/backward.0" {queue = 2}
     }
   }
@@ -363,7 +363,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i
     hfta.repeat micro_batches {
       hfta.run @"task/backward.0" {queue = 2}
     }
-    // expected-error @+1 {{'hfta.all_reduce' op adds other blocks than @"task/combine.0" does: 8192 bytes}}
+    // expected-error @+1 {{'hfta.all_reduce' op must add up the blocks that task @"task/combine.0" adds, got 8192 bytes}}
     hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 2048> through #hfta.place<segment, 1, 0> {queue = 2}
   }
 }
@@ -463,7 +463,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i
   }
   hfta.schedule @step keeps [0] {
     hfta.repeat micro_batches {
-      // expected-error @+1 {{'hfta.run' op adds to sums in segment 2 that are complete, or that nothing has cleared}}
+      // expected-error @+1 {{'hfta.run' op adds to sums in segment 2 that are already complete, or were not cleared}}
       hfta.run @"task/forward.0" {queue = 2}
     }
   }
@@ -499,7 +499,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i
     hfta.repeat micro_batches {
       hfta.run @"task/forward.0" {queue = 2}
     }
-    // expected-error @+1 {{'hfta.fill' op clears sums in segment 2 that tasks have added to}}
+    // expected-error @+1 {{'hfta.fill' op clears sums in segment 2 to which tasks have already added}}
     hfta.fill 4096 at #hfta.place<segment, 2, 0> {queue = 2}
   }
 }
@@ -571,7 +571,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i
     }
     hfta.all_reduce @"task/combine_results" 4096 at #hfta.place<segment, 2, 0, 4096> through #hfta.place<segment, 1, 0> {queue = 2}
     hfta.repeat micro_batches {
-      // expected-error @+1 {{'hfta.transfer' op gives the host one group's sums of segment 2}}
+      // expected-error @+1 {{'hfta.transfer' op copies only one group's sums to the host, from segment 2}}
       hfta.transfer 4096 from #hfta.place<segment, 2, 0> to #hfta.place<host, 2, 0> {queue = 2}
     }
   }
@@ -608,7 +608,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i
       hfta.run @"task/forward.0" {queue = 2}
     }
     hfta.all_reduce @"task/combine_results" 4096 at #hfta.place<segment, 2, 0, 4096> through #hfta.place<segment, 1, 0> {queue = 2}
-    // expected-error @+1 {{'hfta.transfer' op must copy to the place that}}
+    // expected-error @+1 {{'hfta.transfer' op must copy to the same place as}}
     hfta.transfer 4096 from #hfta.place<segment, 2, 0> to #hfta.place<host, 0, 0> {queue = 2}
   }
 }
@@ -732,7 +732,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i
       hfta.run @"task/forward.0" {queue = 2}
     }
     hfta.repeat all_micro_batches {
-      // expected-error @+1 {{reads what micro-batch 1 has in segment 1, but nothing has written it}}
+      // expected-error @+1 {{reads the values of micro-batch 1 in segment 1, but nothing has written them}}
       hfta.run @"task/statistics.0" {queue = 2}
     }
   }
@@ -759,7 +759,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i
     }
     hfta.all_gather 32 at #hfta.place<segment, 1, 0> {queue = 2}
     hfta.repeat all_micro_batches {
-      // expected-error @+1 {{reads what micro-batch 1 has in segment 1, but nothing has written it}}
+      // expected-error @+1 {{reads the values of micro-batch 1 in segment 1, but nothing has written them}}
       hfta.run @"task/statistics.0" {queue = 2}
     }
   }
@@ -781,7 +781,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i
     hfta.launch @k on [#hfta.binding<1, 0, 0>, #hfta.binding<2, 0, 0>] inputs 1 written [1]
   }
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{'hfta.all_gather' op gives away what micro-batch 0 has in segment 1, but nothing has written it}}
+    // expected-error @+1 {{'hfta.all_gather' op sends the values of micro-batch 0 in segment 1, but nothing has written them}}
     hfta.all_gather 64 at #hfta.place<segment, 1, 0> {queue = 2}
     hfta.repeat micro_batches {
       hfta.run @"task/forward.0" {queue = 2}
@@ -810,7 +810,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i
     }
     hfta.all_gather 64 at #hfta.place<segment, 1, 0> {queue = 2}
     hfta.repeat micro_batches {
-      // expected-error @+1 {{'hfta.run' op writes what micro-batch 0 has in segment 1, which other ranks have been given}}
+      // expected-error @+1 {{'hfta.run' op overwrites the values of micro-batch 0 in segment 1, which were already sent to other ranks}}
       hfta.run @"task/forward.0" {queue = 2}
     }
   }
@@ -841,7 +841,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i
   hfta.task @"task/backward.0" part "backward" block 0 reads [0] writes [0] {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
   }
-  // expected-error @+1 {{'hfta.schedule' op leaves results in segment 2 that no hfta.transfer gives to the host}}
+  // expected-error @+1 {{'hfta.schedule' op leaves results in segment 2 that no hfta.transfer copies to the host}}
   hfta.schedule @step keeps [0] {
     hfta.fill 4096 at #hfta.place<segment, 2, 0> {queue = 2}
     hfta.repeat micro_batches {

@@ -90,7 +90,7 @@ module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i
     hfta.only <2, 1, 1> {
       hfta.run @"task/invert.0"
     }
-    // expected-error @+1 {{reads bytes of segment 2 that other replicas alone have changed}}
+    // expected-error @+1 {{reads bytes of segment 2 that only other replicas have changed}}
     hfta.run @"task/precondition.0"
     hfta.run @"task/update.0"
   }
@@ -130,7 +130,7 @@ module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i
   hfta.task @"task/update.0" part "update" block 0 reads [0] writes [0] by_copies {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
   }
-  // expected-error @+1 {{leaves segment 2 as it was on a rank, which other replicas have changed}}
+  // expected-error @+1 {{leaves old values in segment 2 on a rank, as only other replicas have changed it}}
   hfta.schedule @step keeps [0, 3] {
     hfta.only <2, 1, 1> {
       hfta.run @"task/invert.0"
@@ -271,7 +271,7 @@ module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i
     }
     hfta.record 3
     hfta.await 3 {queue = 2}
-    // expected-error @+1 {{reads bytes of segment 2 that other replicas alone have changed}}
+    // expected-error @+1 {{reads bytes of segment 2 that only other replicas have changed}}
     hfta.broadcast_bytes 128 at <segment, 2, 0> from <1, 1, 1> to <0, 4, 1> {queue = 2}
     hfta.record 4 {queue = 2}
     hfta.await 4
@@ -312,7 +312,7 @@ module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i
   hfta.task @"task/update.0" part "update" block 0 reads [0] writes [0] by_copies {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
   }
-  // expected-error @+1 {{leaves segment 2 as it was on a rank, which other replicas have changed}}
+  // expected-error @+1 {{leaves old values in segment 2 on a rank, as only other replicas have changed it}}
   hfta.schedule @step keeps [0, 3] {
     hfta.only <2, 1, 1> {
       hfta.run @"task/invert.0"
@@ -359,7 +359,7 @@ module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i
   hfta.task @"task/update.0" part "update" block 0 reads [0] writes [0] by_copies {
     hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
   }
-  // expected-error @+1 {{leaves segment 2 as it was on a rank, which other replicas have changed}}
+  // expected-error @+1 {{leaves old values in segment 2 on a rank, as only other replicas have changed it}}
   hfta.schedule @step keeps [0, 3] {
     hfta.only <2, 1, 1> {
       hfta.run @"task/invert.0"
@@ -412,7 +412,7 @@ module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i
     }
     hfta.record 3
     hfta.await 3 {queue = 2}
-    // expected-error @+1 {{is of a part of variable 'inverse', whose copies lie 64 bytes apart from byte 0 on}}
+    // expected-error @+1 {{is for a part of variable 'inverse', whose copies lie 64 bytes apart from byte 0 on}}
     hfta.broadcast_bytes 64 at <segment, 2, 0> from <2, 1, 1> to <0, 4, 1> {queue = 2}
     hfta.record 4 {queue = 2}
     hfta.await 4
@@ -459,7 +459,7 @@ module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i
     }
     hfta.record 3
     hfta.await 3 {queue = 2}
-    // expected-error @+1 {{is of a part of variable 'inverse', whose copies lie 64 bytes apart from byte 0 on}}
+    // expected-error @+1 {{is for a part of variable 'inverse', whose copies lie 64 bytes apart from byte 0 on}}
     hfta.broadcast_bytes 64 at <segment, 2, 0, 128> from <2, 1, 1> to <0, 4, 1> {queue = 2}
     hfta.record 4 {queue = 2}
     hfta.await 4
@@ -506,7 +506,7 @@ module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i
     }
     hfta.record 3
     hfta.await 3 {queue = 2}
-    // expected-error @+1 {{has no room for 2 copies that lie 128 bytes apart from byte 72 of segment 2 on, which has 256}}
+    // expected-error @+1 {{reaches beyond segment 2 of 256 bytes: 2 copies lie 128 bytes apart from byte 72 on}}
     hfta.broadcast_bytes 64 at <segment, 2, 72, 128> from <2, 1, 1> to <0, 4, 1> {queue = 2}
     hfta.record 4 {queue = 2}
     hfta.await 4
@@ -548,7 +548,7 @@ module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i
     hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0, 3] {
-    // expected-error @+1 {{is of replicas #hfta.replicas<2, 2, 2>, of 4 that there are}}
+    // expected-error @+1 {{is for replicas #hfta.replicas<2, 2, 2>, but there are only 4}}
     hfta.only <2, 2, 2> {
       hfta.run @"task/invert.0"
     }
@@ -590,7 +590,7 @@ module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i
     hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0, 3] {
-    // expected-error @+1 {{is of replicas #hfta.replicas<0, 5, 1>, of 4 that there are}}
+    // expected-error @+1 {{is for replicas #hfta.replicas<0, 5, 1>, but there are only 4}}
     hfta.broadcast_bytes 128 at <segment, 2, 0> from <2, 1, 1> to <0, 5, 1> {queue = 2}
   }
 }
@@ -688,7 +688,7 @@ module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i
       hfta.run @"task/invert.0"
       hfta.run @"task/precondition.0"
     }
-    // expected-error @+1 {{reads bytes of segment 0 that other replicas alone have changed}}
+    // expected-error @+1 {{reads bytes of segment 0 that only other replicas have changed}}
     hfta.run @"task/update.0"
   }
 }
@@ -940,7 +940,7 @@ module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i
     }
     hfta.record 1
     hfta.take_group 3 64 at <segment, 3, 0, 4096>
-    // expected-error @+1 {{takes a group's sums in segment 3 that are complete}}
+    // expected-error @+1 {{takes a group's sums in segment 3 that are already complete}}
     hfta.take_group 3 64 at <segment, 3, 0, 4096>
   }
 }
@@ -984,7 +984,7 @@ module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i
       hfta.run @"task/forward_moments.0"
     }
     hfta.record 1
-    // expected-error @+1 {{takes group 4, of 4}}
+    // expected-error @+1 {{takes group 4, but there are only 4}}
     hfta.take_group 4 64 at <segment, 3, 0, 4096>
   }
 }
@@ -1038,14 +1038,8 @@ module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i
 // -----
 
 // A segment is held by replicas that don't exist.
-// expected-error @+1 {{segment 1 is held by replicas #hfta.replicas<3, 2, 1>, of 4 that there are}}
-module attributes {hfta.job = {batch = 8 : i64, copies = 2 : i64, groups = 4 : i64,
-    replicas = array<i64: 4>, micro_batches = 4 : i64, name = "net", training = false},
-    hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>,
-    #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <3, 2, 1>>,
-    #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <3, 2, 1>>,
-    #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>,
-    #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
+// expected-error @+1 {{segment 1 is held by replicas #hfta.replicas<3, 2, 1>, but its stage has only 4}}
+module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 4 : i64, replicas = array<i64: 4>, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <3, 2, 1>>, #hfta.segment<curvature, 0, 256 bytes, 1 instances held by <3, 2, 1>>, #hfta.segment<moment, 0, 8192 bytes, 4 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 4 instances>]} {
   hfta.variable @g {block = 0 : i64, instances = 4 : i64, location = #hfta.binding<0, 0, 4096>, role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @factor {block = 0 : i64, location = #hfta.binding<1, 0, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>
   hfta.variable @other {block = 0 : i64, location = #hfta.binding<1, 128, 64>, role = #hfta.role<curvature>} : tensor<16xf32, #hfta.copies<2>>

@@ -158,7 +158,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64,
       hfta.transfer 64 from #hfta.place<field, 0, 0> to #hfta.place<segment, 0, 0> {queue = 1, ahead = 1}
       hfta.record 0 {queue = 1}
       hfta.await 0
-      // expected-error @+1 {{runs for micro-batch 0, but segment 0 holds the fields of 1}}
+      // expected-error @+1 {{runs for micro-batch 0, but segment 0 holds the fields of micro-batch 1}}
       hfta.run @"task/forward.0"
       hfta.record 1
     }
@@ -325,7 +325,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, micro_batches 
   }
   hfta.schedule @step keeps [] {
     hfta.repeat micro_batches {
-      // expected-error @+1 {{reads what micro-batch 0 has in segment 1, but nothing has written it}}
+      // expected-error @+1 {{reads the values of micro-batch 0 in segment 1, but nothing has written them}}
       hfta.run @"task/statistics.0"
       hfta.run @"task/forward.0"
     }
@@ -350,7 +350,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, micro_batches 
   hfta.schedule @step keeps [] {
     hfta.run @"task/forward.0"
     hfta.repeat micro_batches {
-      // expected-error @+1 {{reads what micro-batch 1 has in segment 1, but nothing has written it}}
+      // expected-error @+1 {{reads the values of micro-batch 1 in segment 1, but nothing has written them}}
       hfta.run @"task/statistics.0"
     }
   }

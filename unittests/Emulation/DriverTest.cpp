@@ -317,7 +317,7 @@ TEST_F(EmulatedDevice, ScratchMemoryIsThatOfTheCopiesThatGoAtOnce) {
     return messageOf(device->functions->reserve(device, copies, &error));
   };
   std::string message = reserve(3);
-  EXPECT_EQ(message.substr(0, message.find(" bytes more")),
+  EXPECT_EQ(message.substr(0, message.find(" more bytes")),
             "kernels' scratch memory: device 'cuda:0' ('emulated sm_90a') "
             "needs 1152000");
   EXPECT_EQ(reserve(2), "");

@@ -163,8 +163,9 @@ TEST(OrderTest, ShapesThatDontFit) {
   EXPECT_EQ(getRefusal(OrderKind::vShape, shape),
             "v_shape needs 4 micro-batches in flight");
   shape.replicas = {2, 1, 1, 1};
-  EXPECT_EQ(getRefusal(OrderKind::vShape, shape),
-            "v_shape needs as many replicas and groups at each position");
+  EXPECT_EQ(
+      getRefusal(OrderKind::vShape, shape),
+      "v_shape needs the same number of replicas and groups at each position");
 }
 
 static std::string getProblem(std::vector<ActionList> workers) {

@@ -284,7 +284,7 @@ TEST(PlanTest, hasStagesOfSeveralChunks) {
   EXPECT_FALSE(readPlan(write(written), error));
   written.stages.pop_back();
   EXPECT_FALSE(readPlan(write(written), error));
-  EXPECT_EQ(error, "stages[0].chunks: expected none of one stage");
+  EXPECT_EQ(error, "stages[0].chunks: expected none for a plan of one stage");
 }
 
 TEST(PlanTest, refusesOtherFiles) {

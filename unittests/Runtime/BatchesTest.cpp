@@ -198,6 +198,7 @@ TEST_P(Batches, FieldsArentKept) {
   hfta_tensor_info info;
   EXPECT_EQ(hfta_instance_tensor(instance.get(), 0, "image", &info),
             HFTA_USAGE);
-  EXPECT_STREQ(hfta_instance_message(instance.get()),
-               "tensor 'image' isn't kept: batches take turns in its memory");
+  EXPECT_STREQ(
+      hfta_instance_message(instance.get()),
+      "tensor 'image' isn't kept: other batches use its memory in turn");
 }

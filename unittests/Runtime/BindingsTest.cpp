@@ -27,7 +27,7 @@ protected:
   }
   std::string refusal() const {
     return std::string("program '") + program->name + "': task '" + task->name +
-           "' has no sound launches";
+           "' has invalid launches";
   }
 
   hfta_program *program;

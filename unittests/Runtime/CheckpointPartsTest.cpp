@@ -292,7 +292,7 @@ TEST(CheckpointParts, ATensorOfAnotherRankIsRefused) {
               rank->rank == 1 ? HFTA_OK : HFTA_USAGE);
     if (rank->rank == 0) {
       EXPECT_STREQ(hfta_instance_message(instance),
-                   "tensor 'weight.1' is another rank's: it belongs to stage "
+                   "tensor 'weight.1' is on another rank: it belongs to stage "
                    "1");
     }
   });

@@ -296,8 +296,8 @@ TEST_F(Refusal, RenamedStep) {
   rename(folder.path("step-00000002").c_str(),
          folder.path("step-00000003").c_str());
   expect(program.get(), "'" + folder.path("step-00000003") +
-                            "/copy-0000.safetensors' is of step '2', not of "
-                            "this checkpoint's");
+                            "/copy-0000.safetensors' belongs to step '2', not "
+                            "to the step of this checkpoint");
 }
 
 TEST_F(Refusal, OtherShape) {

@@ -77,7 +77,7 @@ TEST(Fetches, EndBehindAllInstances) {
 }
 
 TEST(Fetches, UnsoundCommandsAreRefused) {
-  const std::string expected = "program 'fake': schedule 'step' is unsound";
+  const std::string expected = "program 'fake': schedule 'step' is invalid";
   auto expectUnsound = [&](uint32_t kind, auto damage) {
     ProgramPointer program = makeProgram(spillingOptions());
     EXPECT_EQ(check(program.get()), "");

@@ -463,7 +463,7 @@ TEST(Instance, RefusesMissingTasks) {
   ProgramPointer program = makeProgram(defaultOptions());
   program->task_count -= 1;
   expectRefusal(program.get(), {}, HFTA_INTERNAL,
-                "program 'fake': schedule 'step' is unsound");
+                "program 'fake': schedule 'step' is invalid");
 }
 
 TEST(Instance, RefusesUnknownDevices) {

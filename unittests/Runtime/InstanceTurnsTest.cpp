@@ -160,8 +160,9 @@ TEST(InstanceTurns, CopiesInTurnShareMemory) {
     InstancePointer instance = makeInstance(program.get(), threads);
     EXPECT_EQ(hfta_instance_tensor(instance.get(), 0, "hidden", &info),
               HFTA_USAGE);
-    EXPECT_STREQ(hfta_instance_message(instance.get()),
-                 "tensor 'hidden' isn't kept: copies take turns in its memory");
+    EXPECT_STREQ(
+        hfta_instance_message(instance.get()),
+        "tensor 'hidden' isn't kept: other copies use its memory in turn");
   }
   options.takes_turns = 0;
   program = makeProgram(options);

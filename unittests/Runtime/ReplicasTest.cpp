@@ -277,7 +277,7 @@ TEST(Replicas, ATensorIsThereWhereItIsHeld) {
     EXPECT_EQ(status, rank->rank == 2 ? HFTA_OK : HFTA_USAGE);
     if (rank->rank != 2)
       EXPECT_STREQ(hfta_instance_message(instance.get()),
-                   "tensor 'inverse' is another rank's: replica 2 holds it");
+                   "tensor 'inverse' is on another rank: replica 2 holds it");
   });
 }
 
@@ -336,7 +336,7 @@ std::string checkProgram(const FakeReplicas &program) {
 }
 
 TEST(Replicas, UnsoundCommandsAreRefused) {
-  const std::string expected = "program 'uncut': schedule 'step' is unsound";
+  const std::string expected = "program 'uncut': schedule 'step' is invalid";
   auto expectUnsound = [&](uint32_t kind, auto damage) {
     FakeReplicas program(makeOptions(Placement::local, 3));
     EXPECT_EQ(checkProgram(program), "");
@@ -367,7 +367,7 @@ TEST(Replicas, HoldersThatAreNotThereAreRefused) {
   EXPECT_EQ(
       checkProgram(program),
       "program 'uncut': segment 'factor' is held by 1 replicas from 4 on, "
-      "1 apart, which its stage hasn't got");
+      "1 apart, but its stage has fewer");
 }
 
 } // namespace

@@ -189,8 +189,9 @@ TEST(Spill, TensorsAreWrittenAndReadInTheStore) {
   EXPECT_EQ(info.bytes, bytes);
   EXPECT_EQ(hfta_instance_tensor(instance.get(), 1, "hidden", &info),
             HFTA_USAGE);
-  EXPECT_STREQ(hfta_instance_message(instance.get()),
-               "tensor 'hidden' isn't kept: others take turns in its memory");
+  EXPECT_STREQ(
+      hfta_instance_message(instance.get()),
+      "tensor 'hidden' isn't kept: other tensors use its memory in turn");
 }
 
 TEST(Spill, StepsWithinABudgetAreNotAccumulated) {
@@ -232,7 +233,7 @@ TEST(Spill, FailuresOfTheStoreAreReported) {
     status = hfta_instance_step(instance.get(), batch.inputs, losses);
   EXPECT_EQ(status, HFTA_CANNOT_WRITE);
   EXPECT_NE(std::string(hfta_instance_message(instance.get()))
-                .find("what was spilled has changed"),
+                .find("spilled data have changed"),
             std::string::npos);
 }
 

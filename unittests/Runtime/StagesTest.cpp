@@ -354,7 +354,7 @@ TEST(Stages, TablesThatAreUnsoundAreRefused) {
   StagesOptions options;
   options.replicas = {2, 1, 1};
   const std::string step =
-      "program 'stages': schedule 'step' of stage 1 is unsound";
+      "program 'stages': schedule 'step' of stage 1 is invalid";
   auto refuses = [&](auto damage) {
     FakeStages program(options);
     hfta_error error = {};
@@ -372,9 +372,10 @@ TEST(Stages, TablesThatAreUnsoundAreRefused) {
   EXPECT_EQ(refuses([](FakeStages &p) { p.program.workers = 5; }),
             "program 'stages': 5 workers in 3 stages, which have 4 replicas");
   EXPECT_EQ(refuses([](FakeStages &p) { p.segments[1].stage = 3; }),
-            "program 'stages': segment 'parameters.0' is stage 3's of 3");
+            "program 'stages': segment 'parameters.0' belongs to stage 3, but "
+            "there are 3 stages");
   EXPECT_EQ(refuses([](FakeStages &p) { p.schedules[4].stage = 3; }),
-            "program 'stages': schedule 'step' of stage 3 is unsound");
+            "program 'stages': schedule 'step' of stage 3 is invalid");
   EXPECT_EQ(refuses([](FakeStages &p) { p.schedules[4].name = "stop"; }),
             "program 'stages': not every stage has the schedule 'step'");
   EXPECT_EQ(refuses([](FakeStages &p) { p.program.order_count = 1; }), step);

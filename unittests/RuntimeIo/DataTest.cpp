@@ -505,7 +505,7 @@ TEST_F(DataTest, Probe) {
   EXPECT_EQ(hfta_data_probe("a.csv", HFTA_DATA_CSV, &info, &error),
             HFTA_UNSUPPORTED);
   EXPECT_STREQ(error.message,
-               "'a.csv': csv files have no header that tells type and shape");
+               "'a.csv': csv files have no header that gives type and shape");
 }
 
 TEST_F(DataTest, BadRequests) {

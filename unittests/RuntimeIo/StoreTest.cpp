@@ -217,23 +217,25 @@ std::string run(const char *layers) {
 
 TEST(FaultyMedium, SaysWhatFails) {
   EXPECT_EQ(run("memory,faulty=io:100"), "0: ");
-  EXPECT_EQ(run("memory,faulty=no_space:1"),
-            "4: cannot write 8192 bytes at 0 of what is spilled: No space left "
-            "on device");
-  EXPECT_EQ(run("memory,faulty=io:2"),
-            "4: cannot write 8192 bytes at 0 of what is spilled: Input/output "
-            "error");
+  EXPECT_EQ(
+      run("memory,faulty=no_space:1"),
+      "4: cannot write 8192 bytes of spilled data at byte 0: No space left "
+      "on device");
+  EXPECT_EQ(
+      run("memory,faulty=io:2"),
+      "4: cannot write 8192 bytes of spilled data at byte 0: Input/output "
+      "error");
   EXPECT_EQ(run("memory,faulty=io:4"),
-            "4: cannot read 8192 bytes at 0 of what is spilled: Input/output "
+            "4: cannot read 8192 bytes of spilled data at byte 0: Input/output "
             "error");
   EXPECT_EQ(run("memory,faulty=short:5"),
-            "4: cannot read 8192 bytes at 0 of what is spilled: the rest is "
+            "4: cannot read 8192 bytes of spilled data at byte 0: the rest is "
             "missing");
 }
 
 TEST(FaultyMedium, AFlippedBitIsFound) {
   const std::string expected =
-      "4: what was spilled has changed: expected a checksum of ";
+      "4: spilled data have changed: expected a checksum of ";
   EXPECT_EQ(run("memory,faulty=flip:3").substr(0, expected.size()), expected);
   EXPECT_EQ(run("memory,faulty=flip:6").substr(0, expected.size()), expected);
   // The corrupted bytes are written again before they are read.
@@ -244,7 +246,7 @@ TEST(FaultyMedium, AFlippedBitIsFound) {
 /// has there. Other extents stay as they were.
 TEST(FaultyMedium, WhatWasNotWrittenIsNotRead) {
   const std::string expected =
-      "4: cannot write 8192 bytes at 0 of what is spilled: No space left on "
+      "4: cannot write 8192 bytes of spilled data at byte 0: No space left on "
       "device";
   StorePointer store = make({2 * kPage, kPage}, "memory,faulty=no_space:3", 1);
   Buffer first(2 * kPage, 5), second(2 * kPage, 6), read(2 * kPage, 7);

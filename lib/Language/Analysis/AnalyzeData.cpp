@@ -152,11 +152,11 @@ bool JobAnalyzer::analyzeNormalize(const ast::CallExpression &call,
   if (!mean || !deviation)
     return false;
   if (mean->size() != deviation->size()) {
-    diagnostics.error(call.getRange(),
-                      "'mean' has " + llvm::Twine(mean->size()) +
-                          " values, but 'std' has " +
-                          llvm::Twine(deviation->size()),
-                      "give one a channel in both, or one number in both");
+    diagnostics.error(
+        call.getRange(),
+        "'mean' has " + llvm::Twine(mean->size()) + " values, but 'std' has " +
+            llvm::Twine(deviation->size()),
+        "give both one value for each channel, or both one number");
     return false;
   }
   for (const Number &number : *deviation) {
@@ -311,8 +311,9 @@ bool JobAnalyzer::requireType(const DataSource &source, llvm::StringRef path,
     diagnostics.error(range, "no such file: '" + path + "'",
                       example + ", or pass --data DIR");
   else
-    diagnostics.error(range, source.format + " files don't tell their type",
-                      example);
+    diagnostics.error(
+        range, source.format + " files don't say the type of their samples",
+        example);
   return false;
 }
 
@@ -341,13 +342,14 @@ bool JobAnalyzer::applyHeader(const FieldInfo &found, llvm::StringRef path,
                     "'" + path + "' holds samples of type " + printType(found) +
                         ", but field '" + field.name + "' is " +
                         printType(field),
-                    "shapes may differ in axes of length 1 alone");
+                    "shapes may differ only in axes of length 1");
   return false;
 }
 
 bool JobAnalyzer::refuseFile(llvm::SMRange range, const hfta_error &error) {
   diagnostics.error(range, error.message,
-                    "the file is read because it is there");
+                    "hftac reads the type of a field's samples from its file, "
+                    "if that exists");
   info.unsupportedFiles += error.code == HFTA_UNSUPPORTED;
   return false;
 }
@@ -427,16 +429,17 @@ void JobAnalyzer::analyzeField(const ast::DataDeclaration &data,
         [](const PrepareStep &a, const PrepareStep &b) { return a.equals(b); });
     if (ok && !same) {
       diagnostics.error(test->value->getRange(),
-                        "'" + result.name +
-                            "' has other arithmetic for testing than for "
-                            "training",
-                        "write the same in both");
-      diagnostics.note(field.value->getRange(), "training is here");
+                        "field '" + result.name +
+                            "' has different arithmetic for training and for "
+                            "testing",
+                        "write the same arithmetic in both");
+      diagnostics.note(field.value->getRange(),
+                       "the arithmetic for training is here");
     }
   } else if (data.testRange.isValid()) {
     diagnostics.error(data.testRange,
                       "no test file for field '" + result.name + "'",
-                      "'test' gives the same fields as 'train'");
+                      "'test' must have every field of 'train'");
   }
   ok = ok && probe(result.train, trainRange, result);
   if (ok && test)
@@ -484,10 +487,11 @@ void JobAnalyzer::compareHeaders(const FieldInfo &field) {
       };
       diagnostics.error(
           field.range,
-          describe(field, isTest) + " has header = " + names[source->header] +
-              " for '" + source->path + "', but " + describe(*other, wasTest) +
-              " has header = " + names[known->header],
-          "line 1 is the same for all columns: say the same");
+          "field '" + field.name + "' has header = " + names[source->header] +
+              " for '" + source->path + "', but field '" + other.name +
+              "' has header = " + names[before->header],
+          "line 1 is a header for all fields of a file or for none: give both "
+          "the same 'header'");
       return;
     }
 }

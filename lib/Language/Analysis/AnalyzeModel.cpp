@@ -63,7 +63,7 @@ void JobAnalyzer::analyzeFiles(const ast::ModelDeclaration &model) {
   const ast::ListExpression *list = nullptr;
   for (const ast::Argument &argument : onnx.arguments) {
     if (argument.name) {
-      diagnostics.error(argument.name.range, "'onnx' takes files alone",
+      diagnostics.error(argument.name.range, "'onnx' takes only files",
                         "options follow it: init fresh, freeze \"...\", "
                         "trainable \"...\", dim name = size");
       continue;
@@ -73,7 +73,7 @@ void JobAnalyzer::analyzeFiles(const ast::ModelDeclaration &model) {
       files.push_back(argument.value.get());
     } else if (onnx.arguments.size() > 1) {
       diagnostics.error(list->getRange(),
-                        "a list of files stands alone in 'onnx'");
+                        "a list of files must be the only argument of 'onnx'");
       return;
     }
   }
@@ -246,7 +246,9 @@ void JobAnalyzer::addDropoutRates(const ast::ModelDeclaration &model) {
             input.name.range,
             "a hyper-parameter can't be called '" + name +
                 "' where the model has a dropout with a rate of its own",
-            "that rate is called so; or write dropout(x, " + name + ")");
+            "give it another name, as that rate has this one; or write "
+            "dropout(x, " +
+                name + ")");
     info.dropoutRates[dropout.call] = name;
     addModelSetting(name, dropout.rate ? *dropout.rate : *half,
                     /*isRate=*/true);
@@ -323,13 +325,13 @@ private:
     if (sizes.contains(name.name))
       diagnostics.error(name.range,
                         "'" + name.name + "' is the name of an axis",
-                        "axes and values have names of their own");
+                        "give axes and values different names");
     auto [first, inserted] = defined.try_emplace(name.name, name.range);
     if (inserted)
       return;
     diagnostics.error(name.range, "'" + name.name + "' is defined twice",
-                      "layers are called after what they are assigned to: "
-                      "give each its own name");
+                      "a layer has the name that it is assigned to: give each "
+                      "layer its own name");
     diagnostics.note(first->second, "the first one is here");
   }
 

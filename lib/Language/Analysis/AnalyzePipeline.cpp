@@ -22,9 +22,9 @@ void JobAnalyzer::analyzeCluster(const Clause &clause) {
   for (int64_t count : info.job.clusterDevices)
     devices += count;
   if (devices > planning::kMostDevices)
-    diagnostics.error(clause.range,
-                      "the cluster has " + llvm::Twine(devices) + " devices",
-                      "it may have " + llvm::Twine(planning::kMostDevices));
+    diagnostics.error(
+        clause.range, "the cluster has " + llvm::Twine(devices) + " devices",
+        "it may have at most " + llvm::Twine(planning::kMostDevices));
 }
 
 /// Resolves a file name: one in a job is relative to the job's folder, one in a
@@ -68,12 +68,13 @@ void JobAnalyzer::analyzePlan(const BoundArguments &arguments,
     if (const ast::Expression *value = arguments.get(name))
       diagnostics.error(value->getRange(),
                         "'" + what + "' and '" + name + "' exclude each other",
-                        "'" + what + (call ? "' has '" : "' finds '") + name +
-                            "'");
+                        "'" + what + (call ? "' contains '" : "' chooses '") +
+                            name + "'");
   if (!call && !info.job.getOrderFile().empty())
     diagnostics.error(arguments.get("order")->getRange(),
                       "'auto' and an order from a file exclude each other",
-                      "the file is for stages that are given");
+                      "an order from a file needs stages that the job itself "
+                      "gives by 'cuts'");
 }
 
 void JobAnalyzer::analyzePipeline(const Clause &clause) {
@@ -131,17 +132,18 @@ void JobAnalyzer::checkPipeline() {
   if (parts)
     info.pipeline.microBatchesRange = parts->range;
   if (isPlanned() && job.allForwardsFirst) {
-    diagnostics.error(parts->range,
-                      "'all_forwards_first' is the order of a pipeline that is "
-                      "planned",
-                      "pipeline auto, order = all_forwards_first");
+    diagnostics.error(
+        parts->range,
+        "'all_forwards_first' of 'micro_batches' has no effect on a pipeline "
+        "that is planned",
+        "give it as the order: pipeline auto, order = all_forwards_first");
     return;
   }
   if (info.pipeline.plansMicroBatches && isPlanned()) {
     if (parts && job.groups > job.batch)
       diagnostics.error(findArgument(*parts, "groups"),
-                        count(job.groups, "group") + " of " +
-                            count(job.batch, "micro-batch") + " at most",
+                        count(job.groups, "group") + " for at most " +
+                            count(job.batch, "micro-batch"),
                         "each group needs at least one");
     std::swap(info.pipeline.groups, job.groups);
     return;
@@ -171,9 +173,10 @@ void JobAnalyzer::checkOrder(const Clause &pipeline) {
   const Job &job = info.job;
   if (job.getOrder() == PipelineOrder::vShape &&
       !getPipelineShape(job).isUniform()) {
-    diagnostics.error(findArgument(pipeline, "order"),
-                      "stages of a v_shape have as many replicas each",
-                      "for example replicas = [2, 2]");
+    diagnostics.error(
+        findArgument(pipeline, "order"),
+        "order 'v_shape' needs the same number of replicas in each stage",
+        "for example replicas = [2, 2]");
     return;
   }
   llvm::Expected<planning::Order> order = makeOrder(job);
@@ -191,8 +194,8 @@ void JobAnalyzer::readOrder(const Clause &pipeline) {
     diagnostics.error(range, message, hint);
   };
   if (job.getStageCount() == 1)
-    return refuse("an order from a file is of a pipeline that has cuts",
-                  "one stage has no workers to wait for");
+    return refuse("an order from a file needs a pipeline with 'cuts'",
+                  "without cuts there is one stage, which waits for no other");
   std::string path = getPath(job.getOrderFile(), range);
   info.pipeline.orderFile = path;
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> text = openText(path);
@@ -202,8 +205,8 @@ void JobAnalyzer::readOrder(const Clause &pipeline) {
       planning::readOrder((*text)->getBuffer(), path, getPipelineShape(job));
   if (!order)
     return refuse(llvm::toString(order.takeError()),
-                  "a row a worker: 0F0,0B0 are stage 0's forward and backward "
-                  "of micro-batch 0");
+                  "the file has a row for each worker, such as 0F0,0B0: stage "
+                  "0's forward and backward of micro-batch 0");
   setOrder(job, *order);
 }
 
@@ -222,20 +225,20 @@ bool JobAnalyzer::checkChunks(const Clause &pipeline) {
     job.chunks = 2;
   if (job.order == Job::kVShape && job.chunks != 2)
     return refuse("chunks",
-                  "stages of a v_shape have two chunks, not " +
+                  "order 'v_shape' needs stages of two chunks, not " +
                       llvm::Twine(job.chunks),
                   "leave 'chunks' out");
   bool isAny = job.order == "auto" || !job.getOrderFile().empty();
   if (!isAny && job.order != Job::kVShape &&
       (job.order == "interleaved") != (job.chunks > 1))
     return refuse(job.chunks > 1 ? "order" : "chunks",
-                  "the order '" + job.order + "' of stages of " +
+                  "order '" + job.order + "' doesn't fit stages of " +
                       count(job.chunks, "chunk"),
-                  job.chunks > 1 ? "stages of several chunks are interleaved"
+                  job.chunks > 1 ? "for example order = interleaved"
                                  : "for example chunks = 2");
   if (job.chunks > 1 && job.planCosts == "published")
-    return refuse("costs", "published costs are of stages of one chunk",
-                  "leave one of them out");
+    return refuse("costs", "'costs = published' needs stages of one chunk",
+                  "leave 'costs' out");
   return true;
 }
 
@@ -257,10 +260,12 @@ bool JobAnalyzer::checkCuts(const Clause &pipeline) {
   auto parts = static_cast<int64_t>(job.cuts.size()) + 1;
   if (parts % job.chunks == 0)
     return true;
-  diagnostics.error(findArgument(pipeline, "cuts"),
-                    count(parts, "part") + " of the model for stages of " +
-                        count(job.chunks, "chunk"),
-                    "cuts leave one part more than there are cuts");
+  diagnostics.error(
+      findArgument(pipeline, "cuts"),
+      count(parts, "part") +
+          " of the model can't be distributed to stages of " +
+          count(job.chunks, "chunk"),
+      "N cuts make N + 1 parts, whose number must be a multiple of 'chunks'");
   return false;
 }
 
@@ -274,22 +279,23 @@ bool JobAnalyzer::checkStages(const Clause &pipeline) {
                    llvm::StringRef what) {
     if (numbers.empty() || numbers.size() == stages)
       return true;
-    diagnostics.error(
-        findArgument(pipeline, name),
-        count(numbers.size(), "number") + " of " + what + " for " +
-            (stages == 1 ? "one stage" : count(stages, "stage")),
-        stages == 1
-            ? "for example " + name + " = [4]"
-            : "'cuts' make " + count(stages, "stage") + ": each has a number");
+    diagnostics.error(findArgument(pipeline, name),
+                      count(numbers.size(), "number") + " of " + what +
+                          " for " +
+                          (stages == 1 ? "one stage" : count(stages, "stage")),
+                      stages == 1 ? "for example " + name + " = [4]"
+                                  : "'cuts' make " + count(stages, "stage") +
+                                        ": each needs a number");
     return false;
   };
   if (!check(job.replicas, "replicas", "replicas") ||
       !check(job.inFlight, "in_flight", "micro-batches in flight"))
     return false;
   if (!job.inFlight.empty() && stages == 1) {
-    diagnostics.error(findArgument(pipeline, "in_flight"),
-                      "'in_flight' is of a pipeline that has cuts",
-                      "one stage has as many as 'order' says");
+    diagnostics.error(
+        findArgument(pipeline, "in_flight"),
+        "'in_flight' needs a pipeline with 'cuts'",
+        "without cuts 'order' decides how many micro-batches are in flight");
     return false;
   }
   for (int64_t number : job.inFlight)
@@ -297,21 +303,21 @@ bool JobAnalyzer::checkStages(const Clause &pipeline) {
       diagnostics.error(findArgument(pipeline, "in_flight"),
                         count(number, "micro-batch") + " in flight of " +
                             llvm::Twine(job.microBatches),
-                        "it is at most 'micro_batches'");
+                        "'in_flight' is at most 'micro_batches'");
       return false;
     }
   if (job.allForwardsFirst && job.chunks > 1) {
     diagnostics.error(findArgument(pipeline, "chunks"),
-                      "all_forwards_first of 'micro_batches' is an order of "
-                      "stages of one chunk",
-                      "leave one of them out");
+                      "'all_forwards_first' of 'micro_batches' needs stages "
+                      "of one chunk",
+                      "leave it or 'chunks' out");
     return false;
   }
   if (job.allForwardsFirst && job.order != "auto" &&
       job.order != Job::kAllForwardsFirst) {
     diagnostics.error(findArgument(pipeline, "order"),
                       "the order is '" + job.order +
-                          "', but 'micro_batches' wants all_forwards_first",
+                          "', but 'micro_batches' has all_forwards_first",
                       "leave one of them out");
     return false;
   }
@@ -334,7 +340,7 @@ bool JobAnalyzer::checkWorkers(int64_t stage, const Clause *pipeline,
                           llvm::Twine(job.getReplicas(stage)));
   else if (parts && job.getGroups(stage) > job.microBatches)
     diagnostics.error(findArgument(*parts, "groups"),
-                      count(job.getGroups(stage), "group") + " of " +
+                      count(job.getGroups(stage), "group") + " for " +
                           microBatches,
                       "each group needs at least one");
   else if (parts && job.getGroups(stage) < job.getReplicas(stage))
@@ -404,15 +410,17 @@ void JobAnalyzer::analyzePlanning() {
     return;
   const Clause *pipeline = info.train->find("pipeline");
   if (!info.pipeline.planFile.empty())
-    diagnostics.error(info.pipeline.range, "a profile has no job for a plan",
+    diagnostics.error(info.pipeline.range,
+                      "'plan' needs a job, and a profile has none",
                       "leave 'plan' out");
   else if (!info.job.inFlight.empty())
     diagnostics.error(findArgument(*pipeline, "in_flight"),
-                      "'in_flight' is what is planned", "leave it out");
+                      "the planner chooses 'in_flight'", "leave it out");
   else if (!info.job.getOrderFile().empty())
-    diagnostics.error(findArgument(*pipeline, "order"),
-                      "planned orders have names",
-                      "for example order = one_f_one_b");
+    diagnostics.error(
+        findArgument(*pipeline, "order"),
+        "a pipeline that is planned takes an order's name, not a file",
+        "for example order = one_f_one_b");
   else if (!info.job.cuts.empty() || !info.job.replicas.empty())
     checkPipeline();
   else if (pipeline)
@@ -425,7 +433,7 @@ void JobAnalyzer::analyzePlanning() {
                                                      : info.job.microBatches;
   if (!diagnostics.hasErrors() && parts && info.job.groups > most)
     diagnostics.error(findArgument(*parts, "groups"),
-                      count(info.job.groups, "group") + " of " +
+                      count(info.job.groups, "group") + " for " +
                           count(most, "micro-batch"),
                       "each group needs at least one");
   checkPlanning();

@@ -77,11 +77,11 @@ void JobAnalyzer::checkShare(double share, int64_t stage) {
                        ? " replicas of stage " + std::to_string(stage)
                        : " replicas";
   diagnostics.error(info.placementRange,
-                    "'placement = " + job.kfacPlacement + "': of " +
+                    "'placement = " + job.kfacPlacement + "': with " +
                         llvm::Twine(replicas) + of + ", expected " +
                         llvm::join(expected, " or "),
-                    "the share times the replicas is how many of them have a "
-                    "layer's inverses");
+                    "this fraction of the replicas keeps a layer's inverses: "
+                    "it must be a whole number of them");
 }
 
 /// Checks the placement. The numbers of replicas and groups aren't known yet if
@@ -97,13 +97,14 @@ void JobAnalyzer::checkPlacement() {
     if (job.kfacPlacement != "local" ||
         job.getGroups(stage) == job.getGroups(0))
       continue;
-    diagnostics.error(
-        info.placementRange,
-        "'placement = local' needs as many groups in each stage: stage 0 has " +
-            llvm::Twine(job.getGroups(0)) + ", stage " + llvm::Twine(stage) +
-            " has " + llvm::Twine(job.getGroups(stage)),
-        "a layer's factors are those of one group: 'groups' says how many "
-        "there are");
+    diagnostics.error(info.placementRange,
+                      "'placement = local' needs the same number of groups in "
+                      "each stage: stage 0 has " +
+                          llvm::Twine(job.getGroups(0)) + ", stage " +
+                          llvm::Twine(stage) + " has " +
+                          llvm::Twine(job.getGroups(stage)),
+                      "a layer's factors are computed from one group: 'groups' "
+                      "sets their number");
     return;
   }
 }

@@ -356,7 +356,7 @@ void JobAnalyzer::readBetas(const BoundArguments &arguments,
   const ast::Expression *betas = arguments.get("betas");
   if (arguments.get("beta1") || arguments.get("beta2"))
     diagnostics.error(betas->getRange(), "'betas' excludes 'beta1' and 'beta2'",
-                      "it gives both");
+                      "'betas' gives both");
   auto *list = llvm::dyn_cast<ast::ListExpression>(betas);
   std::vector<const ast::ListExpression *> pairs;
   bool isSwept = list && !list->elements.empty() &&

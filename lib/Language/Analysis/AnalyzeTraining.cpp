@@ -75,7 +75,7 @@ void JobAnalyzer::analyzePatterns(const Clause &clause,
   for (const ast::Argument &argument : clause.arguments) {
     if (argument.name)
       diagnostics.error(argument.getRange(),
-                        "'" + keyword + "' takes patterns alone",
+                        "'" + keyword + "' takes only patterns",
                         "for example: " + keyword + " \"conv1.*\"");
     else if (std::optional<std::string> pattern =
                  constants.readString(*argument.value, keyword))
@@ -152,17 +152,16 @@ void JobAnalyzer::checkFactors(const BoundArguments &arguments,
     return;
   const ast::Expression *value = arguments.get("multiply");
   if (isNarrow)
-    diagnostics.error(value ? value->getRange() : clause.range,
-                      "what is rounded to " + multiply.str() +
-                          " is multiplied and added up in f32, but 'compute' "
-                          "is " +
-                          precision.compute + " and 'accumulate' " +
-                          precision.accumulate);
+    diagnostics.error(
+        value ? value->getRange() : clause.range,
+        "values rounded to " + multiply.str() +
+            " are multiplied and added up in f32, but 'compute' is " +
+            precision.compute + " and 'accumulate' " + precision.accumulate);
   else
     diagnostics.error(value ? value->getRange() : clause.range,
-                      "products multiply what is computed, " +
-                          precision.compute + ", or round it to " +
-                          llvm::join(getFactorTypeNames(), " or ") + ", got " +
+                      "'multiply' must be the type of 'compute', " +
+                          precision.compute + ", or one of " +
+                          llvm::join(getFactorTypeNames(), ", ") + ", got " +
                           multiply.str());
   precision.multiply.clear();
 }
@@ -194,8 +193,7 @@ void JobAnalyzer::analyzePrecision(const Clause &clause) {
     return;
   if (const ast::Expression *value = arguments->get("accumulate"))
     diagnostics.error(value->getRange(),
-                      "sums are added up in at least the type that is computed "
-                      "in, " +
+                      "'accumulate' must be at least as wide as 'compute', " +
                           precision.compute + ", got " + precision.accumulate);
   precision.accumulate = precision.compute;
 }
@@ -227,25 +225,27 @@ void JobAnalyzer::checkLossScale() {
       (clause ? clause : info.train->find("precision"))->range;
   for (auto [copy, scale] : llvm::enumerate(info.sweep.getValues(kName)))
     if (!isLossScale(scale))
-      return diagnostics.error(
-          range,
-          "'loss_scale' is " + printNumber(scale) + " in copy " +
-              llvm::Twine(copy) + ": expected a power of two, 2^-126 to 2^125",
-          "with others multiplying would round: 1024 or 65536 for example");
+      return diagnostics.error(range,
+                               "'loss_scale' is " + printNumber(scale) +
+                                   " in copy " + llvm::Twine(copy) +
+                                   ": expected a power of two, 2^-126 to 2^125",
+                               "multiplying by another number would round; for "
+                               "example 1024 or 65536");
   std::string what =
       clause ? "'loss_scale'" : "'f16', whose losses are scaled,";
   if (!job.preconditioner.empty())
     return diagnostics.error(
         range, what + " and 'precondition' exclude each other",
-        "kfac's factors are those of the loss itself: bf16 needs no scale");
+        "kfac needs a loss that is not scaled; with bf16 none is scaled");
   if (job.getWorkers() > 1 || isPlanned())
     return diagnostics.error(
         range,
-        what + " and a pipeline " +
-            (isPlanned() ? "that is planned" : "of several workers") +
+        what +
+            (isPlanned() ? " and a pipeline that is planned"
+                         : " and a pipeline of several workers") +
             " exclude each other",
-        "one worker decides for all of a copy's gradients: bf16 needs no "
-        "scale");
+        "whether a copy's step overflows is decided by one worker with all of "
+        "its gradients; with bf16 no loss is scaled");
 }
 
 //===----------------------------------------------------------------------===//

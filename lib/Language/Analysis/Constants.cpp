@@ -113,7 +113,8 @@ ConstantReader::readNumber(const ast::Expression &expression,
   if (auto *number = llvm::dyn_cast<ast::NumberExpression>(&expression)) {
     if (!number->isSize || takesSizes)
       return Number{number->value, number->integer};
-    diagnostics.error(number->getRange(), "'" + what + "' is no size",
+    diagnostics.error(number->getRange(),
+                      "'" + what + "' is a number, not a size in bytes",
                       "write a number without a unit");
     return std::nullopt;
   }
@@ -136,8 +137,8 @@ ConstantReader::readNumber(const ast::Expression &expression,
                     "'" + what + "' is one number, got " +
                         describeKind(expression),
                     isa<ast::ListExpression>(expression)
-                        ? "a list stands alone, and only where settings may "
-                          "differ between copies"
+                        ? "only a setting that may differ between copies takes "
+                          "a list, as its whole value"
                         : "numbers look like 1, 0.5 or 1e-3");
   return std::nullopt;
 }

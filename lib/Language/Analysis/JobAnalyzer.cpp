@@ -169,7 +169,7 @@ void JobAnalyzer::makeCopies() {
   if (files > 1 && crossed > 1 && files != crossed) {
     diagnostics.error(info.model->onnx->getRange(),
                       llvm::Twine(files) +
-                          " files, one a copy, but lists for " +
+                          " files, one for each copy, but lists for " +
                           llvm::Twine(crossed) + " copies",
                       "a list of files, onnx([...]), crosses with other lists");
     return;

@@ -91,7 +91,7 @@ bool JobBuilder::checkBatchDim(StringRef name, int64_t size) {
                         "' counts the samples of a batch, which "
                         "are " +
                         Twine(info.job.batch) + ", not " + Twine(size),
-                    "'batch' in the data clause is their number");
+                    "'batch' in the data clause sets their number");
   return false;
 }
 
@@ -222,7 +222,7 @@ std::optional<SmallVector<int64_t>> JobBuilder::fitShape(const Port &port,
                     "field '" + field.name + "' has samples of shape " +
                         printShape(field.shape) + ", but input '" + port.name +
                         "' takes " + printPort(port),
-                    "shapes may differ in axes of length 1 alone");
+                    "shapes may differ only in axes of length 1");
   return std::nullopt;
 }
 
@@ -263,7 +263,7 @@ std::vector<Port> JobBuilder::getLanguagePorts() {
       diagnostics.error(type.dimensions.front().range,
                         "the batch is called '" + name + "' and '" + batch +
                             "'",
-                        "all inputs have one batch");
+                        "use one name for the batch axis of all inputs");
     port.batch = name;
     for (const ast::Dimension &dimension : llvm::drop_begin(type.dimensions)) {
       OnnxAxis axis;
@@ -272,7 +272,7 @@ std::vector<Port> JobBuilder::getLanguagePorts() {
         axis.size = dimension.size;
       else if (axis.symbol == batch)
         diagnostics.error(dimension.range,
-                          "the batch is on the first axis alone",
+                          "only the first axis may be the batch",
                           "give the axis another name");
       port.axes.push_back(axis);
     }

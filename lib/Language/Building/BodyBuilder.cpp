@@ -226,7 +226,7 @@ Operand BodyBuilder::evaluateBinary(const ast::BinaryExpression &binary) {
       return true;
     if (!isa<FloatType>(elementType) && !operand.number->integer) {
       fail(binary.getRange(),
-           "a tensor of whole numbers meets " +
+           "a tensor of whole numbers can't be combined with " +
                printNumber(operand.number->value),
            "declare the input as f32");
       return false;
@@ -253,7 +253,8 @@ bool BodyBuilder::broadcastTogether(Value &lhs, Value &rhs,
     if (x == y || x == 1 || y == 1)
       continue;
     fail(range,
-         "shapes " + printShape(a) + " and " + printShape(b) + " don't fit",
+         "shapes " + printShape(a) + " and " + printShape(b) +
+             " can't be broadcast",
          "axes are matched from the last one on; each pair is equal or has a "
          "1");
     return false;
@@ -271,7 +272,7 @@ bool BodyBuilder::broadcastTogether(Value &lhs, Value &rhs,
 Value BodyBuilder::buildBinary(char operation, Value lhs, Value rhs,
                                llvm::SMRange range) {
   if (getElementType(lhs) != getElementType(rhs))
-    return fail(range, "whole numbers meet floats",
+    return fail(range, "whole numbers can't be combined with floats",
                 "declare the input of whole numbers as f32");
   if (!broadcastTogether(lhs, rhs, range))
     return nullptr;
@@ -312,9 +313,9 @@ Value BodyBuilder::evaluateTensor(const ast::Expression &expression,
   Operand operand = evaluate(expression);
   if (operand.number)
     return fail(expression.getRange(),
-                "'" + what + "' is a tensor, got " +
+                "'" + what + "' must be a tensor, got " +
                     printNumber(operand.number->value),
-                "a number is one together with a tensor: 2 * x");
+                "combine the number with a tensor, for example 2 * x");
   return operand.value;
 }
 
@@ -353,11 +354,11 @@ SmallVector<Value> BodyBuilder::evaluateResults() {
     setLocation(scope, output.getRange());
     Value value = evaluateTensor(*output.value, scope);
     if (value && (getShape(value).empty() || getShape(value).front() != batch))
-      value =
-          fail(output.getRange(),
-               "output '" + scope + "' of shape " +
-                   printShape(getShape(value)) + " has not the batch on axis 0",
-               "outputs hold one row a sample");
+      value = fail(output.getRange(),
+                   "output '" + scope + "' of shape " +
+                       printShape(getShape(value)) +
+                       " doesn't have the batch on axis 0",
+                   "an output has one row for each sample");
     results.push_back(value);
   }
   return results;

@@ -20,9 +20,10 @@ static void noteGuessedHeaders(const std::deque<JobInfo> &infos,
   for (const JobInfo &info : infos)
     for (const NamedRange &file : info.guessedHeaders)
       if (noted.insert(file.name).second)
-        diagnostics.note(file.range, "line 1 of '" + file.name +
-                                         "' is taken as a sample; header = "
-                                         "true|false says which");
+        diagnostics.note(file.range,
+                         "line 1 of '" + file.name +
+                             "' is read as a sample; if it is a header, set "
+                             "header = true, else header = false");
 }
 
 std::vector<JobModule>

@@ -46,7 +46,7 @@ static std::optional<Window> getWindow(BodyBuilder &body, BuiltinCall &call,
                 "padding of " + Twine(window.padding[i]) +
                     " is more than half of the kernel of " +
                     Twine(window.kernel[i]),
-                "some windows would lie in the padding alone");
+                "some windows would contain only padding");
       return std::nullopt;
     }
     if (extent > padded) {

@@ -43,14 +43,14 @@ ast::JobFile mlir::hfta::parseJobFile(unsigned bufferId,
   if (text.size() > kMaxFileBytes) {
     llvm::SMLoc begin = llvm::SMLoc::getFromPointer(text.begin());
     diagnostics.error({begin, begin},
-                      "job file of " + llvm::Twine(text.size()) +
+                      "a job file of " + llvm::Twine(text.size()) +
                           " bytes, more than " + llvm::Twine(kMaxFileBytes),
                       "is it a job file?");
     return file;
   }
   if (const char *place = findForeignByte(text)) {
     llvm::SMLoc begin = llvm::SMLoc::getFromPointer(place);
-    diagnostics.error({begin, begin}, "the file is no text in UTF-8",
+    diagnostics.error({begin, begin}, "the file isn't text in UTF-8",
                       "is it a job file?");
     return file;
   }

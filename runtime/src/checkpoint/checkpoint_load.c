@@ -92,9 +92,10 @@ static hfta_status check_metadata(const load *self,
                      path, identity, model->identity);
   int64_t steps;
   if (!parse_steps(step, &steps) || steps != self->steps)
-    return hfta_fail(error, HFTA_INVALID_INPUT,
-                     "'%s' is of step '%.32s', not of this checkpoint's", path,
-                     step);
+    return hfta_fail(
+        error, HFTA_INVALID_INPUT,
+        "'%s' belongs to step '%.32s', not to the step of this checkpoint",
+        path, step);
   return check_epoch_losses(self, file, path);
 }
 

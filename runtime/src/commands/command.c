@@ -109,7 +109,7 @@ static void print_help(const hfta_invocation *invocation, const char *summary,
   for (size_t i = 0; i < count; ++i)
     if (is_offered(invocation, &options[i]))
       print_option(options[i].name, options[i].argument, options[i].help);
-  print_option("--help", NULL, "this text");
+  print_option("--help", NULL, "print this help");
   if (has_jobs)
     printf("\njobs: %s\n", hfta_name_jobs(invocation).text);
 }

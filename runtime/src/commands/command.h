@@ -70,24 +70,24 @@ typedef struct hfta_spill_arguments {
 #define HFTA_OPTION_THREADS(target)                                            \
   {.name = "--threads",                                                        \
    .argument = "N",                                                            \
-   .help = "CPU threads, 1 to 256 (default: one a processor, fewer where\n"    \
-           "a control group grants less time, or where several ranks\n"        \
-           "share the host); results don't depend on it",                      \
+   .help = "CPU threads, 1 to 256 (default: one per processor,\nfewer "        \
+           "if a control group grants less time or if several ranks\nshare "   \
+           "the host); results don't depend on their number",                  \
    .integer = (target),                                                        \
    .minimum = 1,                                                               \
    .maximum = 256}
 #define HFTA_OPTION_SPILL_DIR(target)                                          \
   {.name = "--spill-dir",                                                      \
    .argument = "DIR",                                                          \
-   .help = "where the file of what doesn't fit into memory lies, on a disk\n"  \
-           "(default: the job's folder for it, else --checkpoint's, else\n"    \
-           "here)",                                                            \
+   .help = "folder on a disk for the file of data that don't fit "             \
+           "into\nmemory (default: the job's folder for it, else that "        \
+           "of\n--checkpoint, else the current folder)",                       \
    .text = &(target)->directory,                                               \
    .spills = true}
 #define HFTA_OPTION_IO_THREADS(target)                                         \
   {.name = "--io-threads",                                                     \
    .argument = "N",                                                            \
-   .help = "threads that read and write it, 1 to 16 (default: 2)",             \
+   .help = "threads that read and write that file, 1 to 16 (default: 2)",      \
    .integer = &(target)->io_threads,                                           \
    .minimum = 1,                                                               \
    .maximum = HFTA_STORE_THREADS,                                              \
@@ -98,40 +98,41 @@ typedef struct hfta_spill_arguments {
   {.name = "--device",                                                         \
    .argument = "DEVICE",                                                       \
    .help = invocation->program->images                                         \
-               ? "where to compute: cuda:0, which is the default, or cuda:K"   \
-               : "where to compute: cpu, which is the default",                \
+               ? "device to compute on: cuda:0 (default) or cuda:K"            \
+               : "device to compute on: cpu (default)",                        \
    .text = (target)}
 #define HFTA_OPTION_DATA(target)                                               \
   {.name = "--data",                                                           \
    .argument = "DIR",                                                          \
-   .help = "where the job's relative paths begin (default: here)",             \
+   .help = "folder in which the job's relative paths begin (default: "         \
+           "the\ncurrent folder)",                                             \
    .text = (target)}
 #define HFTA_OPTION_CHECKPOINT(target)                                         \
   {.name = "--checkpoint",                                                     \
    .argument = "DIR",                                                          \
    .help = invocation->program_count > 1                                       \
-               ? "take the newest checkpoint in DIR/JOB, or DIR itself if "    \
+               ? "load the newest checkpoint in DIR/JOB, or DIR itself if "    \
                  "it\nis a step-... folder (default: initial weights)"         \
-               : "take the newest checkpoint in DIR, or DIR itself if it is "  \
+               : "load the newest checkpoint in DIR, or DIR itself if it is "  \
                  "a\nstep-... folder (default: initial weights)",              \
    .text = (target)}
 
 #define HFTA_OPTION_TRACE(target)                                              \
   {.name = "--trace",                                                          \
    .argument = "FILE.json",                                                    \
-   .help = "write what was done when, for chrome://tracing or Perfetto",       \
+   .help = "write a trace of the run, for chrome://tracing or Perfetto",       \
    .text = (target)}
 #define HFTA_OPTION_TRACE_STEPS(target)                                        \
   {.name = "--trace-steps",                                                    \
    .argument = "N",                                                            \
-   .help = "trace the first N steps of those that are run (default: 5)",       \
+   .help = "trace the first N steps of this run (default: 5)",                 \
    .integer = (target),                                                        \
    .minimum = 1,                                                               \
    .maximum = INT64_MAX}
 #define HFTA_OPTION_ONLY(target)                                               \
   {.name = "--only",                                                           \
    .argument = "K,K",                                                          \
-   .help = "run these copies alone, by number; the others keep their state",   \
+   .help = "run only these copies, by number; the others keep their state",    \
    .text = (target)}
 
 /// Reads the options. `summary` and the table are the text of --help. Returns

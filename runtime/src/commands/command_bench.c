@@ -423,22 +423,23 @@ typedef struct bench_arguments {
 } bench_arguments;
 
 #define PACED                                                                  \
-  "paced:COSTS.json: tasks only take the time that a run with\n"               \
-  "--phases --json has measured"
+  "paced:COSTS.json, on which a task computes nothing but\n"                   \
+  "takes the time that --phases --json has measured"
 
 static int parse(const hfta_invocation *invocation, bench *self,
                  bench_arguments *out) {
   const hfta_option options[] = {
       {.name = "--steps",
        .argument = "N",
-       .help = "steps to time, after a few that aren't (default: 50)",
+       .help = "number of steps to time, after some of warm-up (default: 50)",
        .integer = &out->steps,
        .minimum = 1,
        .maximum = 1000000000},
       {.name = "--json", .help = "print one JSON object", .flag = &self->json},
       {.name = "--phases",
-       .help = "print each phase beside the least time that its flops and\n"
-               "bytes need on this processor; with --json, seconds a task",
+       .help = "print the time of each phase, and the least time that "
+               "its\nflops and bytes need on this processor; with --json, "
+               "the\nseconds of each task",
        .flag = &self->phases},
       HFTA_OPTION_TRACE(&out->trace.path),
       HFTA_OPTION_TRACE_STEPS(&out->trace.steps),
@@ -447,15 +448,16 @@ static int parse(const hfta_invocation *invocation, bench *self,
       HFTA_OPTION_SPILL_DIR(&out->spill),
       HFTA_OPTION_IO_THREADS(&out->spill),
       {.name = "--no-overlap",
-       .help = "compute nothing while something is read or written",
+       .help = "don't compute while data are read from or written to the\nfile "
+               "of data that don't fit into memory",
        .flag = &self->no_overlap,
        .spills = true},
       {.name = "--device",
        .argument = "DEVICE",
-       .help = invocation->program->images
-                   ? "where to compute: cuda:0, which is the default, or\n"
-                     "cuda:K; or " PACED
-                   : "where to compute: cpu, which is the default; or\n" PACED,
+       .help =
+           invocation->program->images
+               ? "device to compute on: cuda:0 (default), cuda:K, or\n" PACED
+               : "device to compute on: cpu (default), or\n" PACED,
        .text = &out->device},
       HFTA_OPTION_RANKS(&out->ranks),
       HFTA_OPTION_MPI(&out->ranks),
@@ -463,8 +465,8 @@ static int parse(const hfta_invocation *invocation, bench *self,
   };
   int code = hfta_parse_options(
       invocation,
-      "Times steps (of an inference program: inferences) on synthetic data in\n"
-      "memory, always the same.",
+      "Times steps, or inferences of an inference program, on synthetic data "
+      "in\nmemory, which are the same in each step.",
       options, sizeof(options) / sizeof(*options));
   return code < 0
              ? hfta_check_trace(invocation, out->trace.path, out->trace.steps)

@@ -44,11 +44,11 @@ int hfta_command_eval(const hfta_invocation *invocation) {
       HFTA_OPTION_RANKS(&ranks),        HFTA_OPTION_MPI(&ranks),
       HFTA_OPTION_RANK_TIMEOUT(&ranks),
   };
-  int code = hfta_parse_options(
-      invocation,
-      "Evaluates every copy on the job's test data, and prints a table with\n"
-      "one line a copy.",
-      options, sizeof(options) / sizeof(*options));
+  int code =
+      hfta_parse_options(invocation,
+                         "Evaluates every copy on the job's test data, and "
+                         "prints a table with\none line per copy.",
+                         options, sizeof(options) / sizeof(*options));
   hfta_path path;
   if (code < 0)
     code = hfta_choose_checkpoint(invocation, &path, &checkpoint);

@@ -114,7 +114,7 @@ static void print_tensor(const hfta_tensor *tensor) {
   if (tensor->flags & HFTA_TENSOR_SHARED)
     printf(", shared by all copies");
   if (tensor->copy >= 0)
-    printf(", of copy %d alone", (int)tensor->copy);
+    printf(", only of copy %d", (int)tensor->copy);
 }
 
 static void print_tensors(const hfta_program *program, bool trained) {
@@ -210,7 +210,7 @@ static void print_memory(const hfta_program *program, int threads) {
                {"store", plan.store, true},
                {"peak", plan.peak, false}};
   printf("\nmemory in bytes, threads %d, at most %lld at a time of %lld copies "
-         "(a copy: its share)\n",
+         "(a copy: its share of the array's bytes)\n",
          threads, (long long)hfta_program_copies_at_once(program, threads),
          (long long)program->copies);
   printf("  %-18s%16s%16s\n", "", "array", "a copy");
@@ -229,15 +229,15 @@ static void print_device(const hfta_program *program) {
   if (!program->images)
     return;
   hfta_device_needs needs = hfta_find_device_needs(program);
-  printf("\non a GPU %llu bytes with one copy, %llu more with each other one\n",
+  printf("\non a GPU %llu bytes for one copy, and %llu for each further copy\n",
          (unsigned long long)needs.first_copy,
          (unsigned long long)needs.next_copy);
   if (needs.common)
-    printf("copies can't take turns because of %s: all have to fit\n",
+    printf("copies can't take turns because of %s: all of them must fit\n",
            needs.common);
   else
-    printf("where not all copies fit they take turns: %llu bytes of the host's "
-           "memory a copy\n",
+    printf("if not all copies fit, they take turns: %llu bytes of the host's "
+           "memory for each copy\n",
            (unsigned long long)needs.waiting_copy);
 }
 
@@ -246,10 +246,9 @@ static void print_device(const hfta_program *program) {
 static void print_places(const hfta_program *program) {
   if (!program->worker_places)
     return;
-  printf(
-      "\nplaces of stages' workers among all: of %lld ranks, rank r has that "
-      "at place r\n  stage  places of replicas\n",
-      (long long)program->workers);
+  printf("\nranks of the workers, if there are %lld ranks\n  stage  ranks of "
+         "replicas\n",
+         (long long)program->workers);
   int64_t worker = 0;
   for (uint32_t i = 0; i < program->stage_count; ++i) {
     printf("  %5u  ", i);
@@ -331,19 +330,21 @@ int hfta_command_info(const hfta_invocation *invocation) {
   const hfta_option options[] = {
       {.name = "--json", .help = "print one JSON object", .flag = &json},
       {.name = "--schedule",
-       .help = "print what a step, an evaluation and an inference do instead",
+       .help = "print the commands of a step, an evaluation and an\ninference "
+               "instead",
        .flag = &schedule},
       {.name = "--seats",
        .argument = "P",
-       .help = "tell what 'train --seats P' needs and how long it may take",
+       .help = "print the memory that 'train --seats P' needs, and "
+               "its\nestimated time",
        .integer = &seats.seats,
        .minimum = 1,
        .maximum = HFTA_MAX_THREADS,
        .is_of_seats = true},
       {.name = "--data",
        .argument = "DIR",
-       .help = "where the job's relative paths begin (default: here); data "
-               "tell\nhow many steps an epoch has",
+       .help = "folder in which the job's relative paths begin (default: "
+               "the\ncurrent folder); data files give the steps of an epoch",
        .text = &data_root,
        .is_of_seats = true},
       HFTA_OPTION_THREADS(&seats.threads),
@@ -361,7 +362,7 @@ int hfta_command_info(const hfta_invocation *invocation) {
                              json ? "--json" : "--seats");
   if (invocation->job && (seats.seats > 0 || data_root))
     return hfta_report_usage(invocation,
-                             "option '%s' is of all jobs: leave out '--job'",
+                             "option '%s' is for all jobs: leave out '--job'",
                              seats.seats > 0 ? "--seats" : "--data");
   if (hfta_is_of_all_jobs(invocation) && schedule)
     return hfta_report_nameless(invocation, "option '--schedule'");

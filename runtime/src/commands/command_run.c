@@ -465,13 +465,14 @@ int hfta_command_run(const hfta_invocation *invocation) {
   const hfta_option options[] = {
       {.name = "--input",
        .argument = "NAME=FILE.npy",
-       .help = "an input, by the model's name or its data field's; once for\n"
-               "each",
+       .help = "value of the model's input NAME, which may also be the "
+               "name\nof its data field; give it once for each input",
        .list = &list},
       {.name = "--output",
        .argument = "DIR",
-       .help = "write NAME.npy there for each output; characters other\n"
-               "than letters, digits, '_', '-' and '.' become '_'",
+       .help =
+           "folder in which NAME.npy is written for each output;\ncharacters "
+           "of NAME other than letters, digits, '_', '-' and\n'.' become '_'",
        .text = &folder,
        .required = true},
       {.name = "--copy",

@@ -18,9 +18,8 @@ static int check(const hfta_invocation *invocation,
     return hfta_report_usage(invocation, "option '%s' needs --seats P",
                              seatless);
   if (arguments->seats > 0 && invocation->job)
-    return hfta_report_usage(invocation,
-                             "option '--seats' is of all jobs: leave out "
-                             "'--job'");
+    return hfta_report_usage(
+        invocation, "option '--seats' is for all jobs: leave out '--job'");
   if (arguments->seats > 0 && arguments->only && invocation->program_count == 1)
     return hfta_report_usage(invocation,
                              "option '--only': with '--seats' all copies run");
@@ -56,7 +55,8 @@ static int check_jobs(const hfta_invocation *invocation,
   if (lonely && hfta_is_of_all_jobs(invocation))
     return hfta_report_nameless(invocation, lonely);
   return arguments->seats > 0 && !is_alone
-             ? hfta_report_usage(invocation, "option '--seats' is for one rank")
+             ? hfta_report_usage(
+                   invocation, "option '--seats' needs a training on one rank")
              : -1;
 }
 
@@ -113,7 +113,7 @@ static int parse(const hfta_invocation *invocation, hfta_train_arguments *out) {
        .maximum = INT64_MAX},
       {.name = "--steps",
        .argument = "N",
-       .help = "train N steps in total, resumed ones included",
+       .help = "train N steps in total, with those of resumed runs",
        .integer = &train->steps,
        .minimum = 1,
        .maximum = INT64_MAX},
@@ -146,8 +146,8 @@ static int parse(const hfta_invocation *invocation, hfta_train_arguments *out) {
        .minimum = 1,
        .maximum = INT64_MAX},
       {.name = "--resume",
-       .help = "go on from DIR's newest checkpoint, if there is one, and\n"
-               "with the log",
+       .help = "continue from DIR's newest checkpoint, if there is one, "
+               "and\nappend to the log",
        .flag = &train->resume},
       {.name = "--overwrite",
        .help = "remove the checkpoints that DIR holds before the first step",
@@ -157,23 +157,23 @@ static int parse(const hfta_invocation *invocation, hfta_train_arguments *out) {
       HFTA_OPTION_ONLY(&out->only),
       {.name = "--seats",
        .argument = "P",
-       .help = "train P jobs, or groups of copies, at the same time, which\n"
-               "take turns where there are more; each seat has its part\n"
-               "of the threads",
+       .help =
+           "train P jobs, or groups of copies, at the same time; if there\nare "
+           "more, they take turns. Each seat has an equal number of\nthreads",
        .integer = &out->seats,
        .minimum = 1,
        .maximum = HFTA_MAX_THREADS,
        .is_of_seats = true},
       {.name = "--scheduler",
        .argument = "NAME",
-       .help = "who takes a seat next: lrtf (default), the job of longest\n"
-               "remaining time; fifo, srtf, random, exact or\n"
-               "model_parallel",
+       .help = "rule for the next job at a seat: lrtf (default), the job\nof "
+               "longest remaining time; fifo, srtf, random, exact "
+               "or\nmodel_parallel",
        .text = &out->scheduler,
        .is_of_seats = true},
       {.name = "--workload",
        .argument = "FILE.json",
-       .help = "write what steps have taken, for 'hftac --simulate'",
+       .help = "write the measured times of steps, for 'hftac --simulate'",
        .text = &out->workload,
        .is_of_seats = true},
       HFTA_OPTION_THREADS(&out->threads),
@@ -189,7 +189,7 @@ static int parse(const hfta_invocation *invocation, hfta_train_arguments *out) {
   };
   int code = hfta_parse_options(
       invocation,
-      "Trains the copies, then prints a table with one line a copy.", options,
+      "Trains the copies, then prints a table with one line per copy.", options,
       sizeof(options) / sizeof(*options));
   return code >= 0 ? code : check(invocation, out);
 }

@@ -108,8 +108,8 @@ static void print_seats(const listing *self) {
                               (uint64_t)(memory->places - 1) * memory->arena));
   printf("  %-18s%16llu bytes\n", "together", (unsigned long long)memory->all);
   if (!self->is_forecast) {
-    printf("\nhow long it may take is known with all jobs' steps: their data "
-           "tell how many an epoch has\n");
+    printf("\nthe time can't be estimated: it needs the number of steps of "
+           "each job, which follows from the job or from its data files\n");
     return;
   }
   printf("\nby estimated costs, all jobs\n");

@@ -49,13 +49,13 @@ static const command commands[] = {
      "           [--rank-timeout S] [--no-progress]\n"
      "           [--trace FILE.json [--trace-steps N]]",
      "train the copies", hfta_command_train, can_train,
-     "train this job alone (default: all, one after the other)",
+     "train only this job (default: all, one after the other)",
      "[--seats P [--scheduler NAME] [--workload FILE.json]]"},
     {"eval",
      "[--data DIR] [--checkpoint DIR] [--threads N] [--device DEVICE]\n"
      "           [--ranks auto|1] [--mpi LIBRARY] [--rank-timeout S]",
-     "loss and metric on the test data", hfta_command_eval, can_evaluate, NULL,
-     NULL},
+     "evaluate the copies on the test data: loss and metric", hfta_command_eval,
+     can_evaluate, NULL, NULL},
     {"export", "--copy K -o FILE.onnx [--checkpoint DIR]",
      "write one copy as an ONNX model", hfta_command_export, can_export, NULL,
      NULL},
@@ -66,7 +66,7 @@ static const command commands[] = {
      hfta_command_run, NULL, NULL, NULL},
     {"info", "[--json | --schedule] [--threads N]",
      "copies, parameters, memory plan and tasks", hfta_command_info, NULL,
-     "tell of this job (default: list the jobs)", "[--seats P] [--data DIR]"},
+     "describe this job (default: list the jobs)", "[--seats P] [--data DIR]"},
     {"bench",
      "[--steps N] [--json] [--phases] [--only K,K]\n"
      "           [--threads N] [--device DEVICE]\n"
@@ -124,7 +124,7 @@ static void print_help(FILE *file, const hfta_invocation *invocation) {
           "  0    done\n"
           "  1    the input is wrong\n"
           "  2    wrong usage\n"
-          "  3    unsupported here\n"
+          "  3    not supported, or not enough memory\n"
           "  4    cannot write\n"
           "  5    a rank was lost\n"
           "  70   internal error\n"

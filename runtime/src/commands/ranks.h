@@ -20,7 +20,8 @@ typedef struct hfta_rank_arguments {
 #define HFTA_OPTION_RANKS(target)                                              \
   {.name = "--ranks",                                                          \
    .argument = "auto|1",                                                       \
-   .help = "1: by itself, though mpirun has started several (default: auto)",  \
+   .help = "1: run as one rank, even if mpirun has started "                   \
+           "several\n(default: auto)",                                         \
    .text = &(target)->ranks}
 #define HFTA_OPTION_MPI(target)                                                \
   {.name = "--mpi",                                                            \
@@ -30,7 +31,7 @@ typedef struct hfta_rank_arguments {
 #define HFTA_OPTION_RANK_TIMEOUT(target)                                       \
   {.name = "--rank-timeout",                                                   \
    .argument = "S",                                                            \
-   .help = "seconds that a rank may be without progress (default: 120)",       \
+   .help = "end if a rank makes no progress for S seconds (default: 120)",     \
    .integer = &(target)->timeout,                                              \
    .minimum = 1,                                                               \
    .maximum = 1000000}

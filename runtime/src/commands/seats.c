@@ -24,8 +24,8 @@ static int choose_scheduler(const hfta_invocation *invocation, const char *name,
       return -1;
     }
   return hfta_report_usage(invocation,
-                           "option '--scheduler': there is no '%.100s': "
-                           "expected lrtf, fifo, srtf, random, exact or "
+                           "option '--scheduler': unknown '%.100s', expected "
+                           "lrtf, fifo, srtf, random, exact or "
                            "model_parallel",
                            name);
 }

@@ -282,6 +282,6 @@ hfta_status hfta_data_probe(const char *path, hfta_data_format format,
   if (format == HFTA_DATA_NPY)
     return hfta_data_probe_npy(path, out, error);
   return hfta_fail(error, HFTA_UNSUPPORTED,
-                   "'%s': %s files have no header that tells type and shape",
+                   "'%s': %s files have no header that gives type and shape",
                    path, hfta_data_format_name(format));
 }

@@ -59,7 +59,7 @@ static hfta_status fail_without(const hfta_image_table *table, bool is_emulated,
     return hfta_fail(error, HFTA_UNSUPPORTED,
                      "the program has code for %s, but this driver is %s: "
                      "compile it %s hftac --gpu-code=emulated",
-                     is_emulated ? "GPUs" : "the emulated driver alone",
+                     is_emulated ? "GPUs" : "the emulated driver only",
                      is_emulated ? "the emulated one" : "a GPU's",
                      is_emulated ? "with" : "without");
   char list[256] = "";
@@ -74,7 +74,7 @@ static hfta_status fail_without(const hfta_image_table *table, bool is_emulated,
              last);
   }
   return hfta_fail(error, HFTA_UNSUPPORTED,
-                   "the program has no code for this GPU ('%s', sm_%d%d) but "
+                   "the program has no code for this GPU ('%s', sm_%d%d), only "
                    "for %s: compile it with hftac --chip=sm_%d%d",
                    chip->name, chip->major, chip->minor,
                    table->count ? list : "none", chip->major, chip->minor);

@@ -227,8 +227,8 @@ static hfta_status fail_memory(cuda_device *self, uint64_t bytes,
   size_t available = 0, total = 0;
   self->cuda->memory_info(&available, &total);
   return hfta_fail(error, HFTA_UNSUPPORTED,
-                   "device 'cuda:%d' ('%s') needs %llu bytes more, of which "
-                   "%llu are free",
+                   "device 'cuda:%d' ('%s') needs %llu more bytes of memory, "
+                   "but %llu are free",
                    self->index, self->gpu.chip.name, (unsigned long long)bytes,
                    (unsigned long long)available);
 }
@@ -518,7 +518,7 @@ static void finish_queues(cuda_device *self, uint64_t queues) {
     if (!enter(self))
       self->cuda->context_set(self->gpu.context);
     note(self, self->cuda->stream_synchronize(self->streams[i]),
-         "cuStreamSynchronize", "what was launched before");
+         "cuStreamSynchronize", "earlier launches");
   }
 }
 
@@ -576,7 +576,7 @@ static hfta_status cuda_wait_until(hfta_device *device, uint32_t number,
     }
     if (result == 0)
       return settle_calls(self, number, error);
-    note(self, result, call, "what was launched before");
+    note(self, result, call, "earlier launches");
   }
   return cuda_wait(device, error);
 }

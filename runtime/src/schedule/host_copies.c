@@ -259,8 +259,8 @@ hfta_status hfta_host_copies_find(hfta_worker *worker, uint32_t tensor,
     self->is_lost = true;
   else if (self->is_lost)
     status = hfta_fail(&worker->error, HFTA_INTERNAL,
-                       "what copies have on the device is lost: a call on it "
-                       "has failed");
+                       "the copies' data on the device are lost, as a call of "
+                       "the device has failed");
   if (writes)
     self->present_count = 0;
   *out = find_slab(worker, row->segment, copy) + row->offset;

@@ -30,10 +30,10 @@ static hfta_status fail_elsewhere(hfta_instance *instance, uint32_t tensor) {
   const hfta_segment *segment = &instance->program->segments[row->segment];
   if (segment->holders.count > 0)
     return hfta_fail(&instance->error, HFTA_USAGE,
-                     "tensor '%s' is another rank's: replica %u holds it",
+                     "tensor '%s' is on another rank: replica %u holds it",
                      row->name, segment->holders.first);
   return hfta_fail(&instance->error, HFTA_USAGE,
-                   "tensor '%s' is another rank's: it belongs to stage %d",
+                   "tensor '%s' is on another rank: it belongs to stage %d",
                    row->name, segment->stage);
 }
 
@@ -45,9 +45,10 @@ static bool is_spilled(const hfta_instance *instance, uint32_t tensor) {
 /// Fails because the tensor's segment is in the arena only from time to time,
 /// and its contents are lost in between.
 static hfta_status fail_transient(hfta_instance *instance, uint32_t tensor) {
-  return hfta_fail(&instance->error, HFTA_USAGE,
-                   "tensor '%s' isn't kept: others take turns in its memory",
-                   instance->program->tensors[tensor].name);
+  return hfta_fail(
+      &instance->error, HFTA_USAGE,
+      "tensor '%s' isn't kept: other tensors use its memory in turn",
+      instance->program->tensors[tensor].name);
 }
 
 static bool is_transient(const hfta_instance *instance, uint32_t tensor) {
@@ -56,9 +57,9 @@ static bool is_transient(const hfta_instance *instance, uint32_t tensor) {
 }
 
 static hfta_status fail_in_turns(hfta_error *error, const char *name) {
-  return hfta_fail(error, HFTA_USAGE,
-                   "tensor '%s' isn't kept: copies take turns in its memory",
-                   name);
+  return hfta_fail(
+      error, HFTA_USAGE,
+      "tensor '%s' isn't kept: other copies use its memory in turn", name);
 }
 
 /// Finds a copy's tensor in a segment of slabs, where the device holds only
@@ -241,9 +242,9 @@ hfta_status hfta_instance_tensor(hfta_instance *instance, int64_t copy,
     return fail_in_turns(&instance->error, name);
   if (program->segments[tensor->segment].role == HFTA_SEGMENT_INPUT &&
       memory->count > 1)
-    return hfta_fail(&instance->error, HFTA_USAGE,
-                     "tensor '%s' isn't kept: batches take turns in its memory",
-                     name);
+    return hfta_fail(
+        &instance->error, HFTA_USAGE,
+        "tensor '%s' isn't kept: other batches use its memory in turn", name);
   out->name = tensor->name;
   out->shape = tensor->shape;
   out->rank = tensor->rank;

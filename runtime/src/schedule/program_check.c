@@ -16,7 +16,7 @@ static hfta_status check_counts(const hfta_program *program,
     return hfta_fail(
         error, HFTA_INTERNAL,
         "program '%s': %lld copies, batch %lld, %lld micro-batches "
-        "are no sound job",
+        "are not a valid job",
         program->name, (long long)program->copies, (long long)program->batch,
         (long long)program->micro_batches);
   if (program->precision != HFTA_F32 && program->precision != HFTA_F64)
@@ -262,7 +262,7 @@ static hfta_status check_tasks(const hfta_program *program, hfta_error *error) {
       sound = is_sound_launch(program, task, j, copies);
     if (!sound)
       return hfta_fail(error, HFTA_INTERNAL,
-                       "program '%s': task '%s' has no sound launches",
+                       "program '%s': task '%s' has invalid launches",
                        program->name, task->name);
   }
   return HFTA_OK;

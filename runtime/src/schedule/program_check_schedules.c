@@ -59,13 +59,14 @@ static hfta_status check_holders(const hfta_program *program,
   int32_t count = (int32_t)program->stage_count;
   if (segment->stage < -1 || segment->stage >= count)
     return hfta_fail(error, HFTA_INTERNAL,
-                     "program '%s': segment '%s' is stage %d's of %d",
+                     "program '%s': segment '%s' belongs to stage %d, but "
+                     "there are %d stages",
                      program->name, segment->name, segment->stage, count);
   if (segment->holders.count > 0 &&
       !are_sound_replicas(program, segment->stage, &segment->holders))
     return hfta_fail(error, HFTA_INTERNAL,
                      "program '%s': segment '%s' is held by %u replicas from "
-                     "%u on, %u apart, which its stage hasn't got",
+                     "%u on, %u apart, but its stage has fewer",
                      program->name, segment->name, segment->holders.count,
                      segment->holders.first, segment->holders.stride);
   return HFTA_OK;
@@ -354,7 +355,7 @@ static hfta_status check_schedule(const hfta_program *program,
   if (schedule->stage != -1)
     snprintf(stage, sizeof(stage), " of stage %d", schedule->stage);
   return hfta_fail(error, HFTA_INTERNAL,
-                   "program '%s': schedule '%s'%s is unsound", program->name,
+                   "program '%s': schedule '%s'%s is invalid", program->name,
                    schedule->name, stage);
 }
 

@@ -76,7 +76,7 @@ static const char *find_common(const hfta_program *program,
   case HFTA_COMMAND_TAKE_GROUP:
   case HFTA_COMMAND_SEND:
   case HFTA_COMMAND_RECEIVE:
-    return "what workers exchange";
+    return "messages between workers";
   case HFTA_COMMAND_TRANSFER:
   case HFTA_COMMAND_FILL:
   case HFTA_COMMAND_RECORD:

@@ -125,8 +125,8 @@ static hfta_status file_write(hfta_medium *medium, uint64_t offset,
 
 static const char *file_note(const hfta_medium *medium) {
   return atomic_load(&((const file_medium *)medium)->is_buffered)
-             ? "what is spilled goes through the system's cache: the folder's "
-               "file system has no direct access"
+             ? "spilled data go through the system's cache, as the folder's "
+               "file system doesn't support direct access"
              : NULL;
 }
 

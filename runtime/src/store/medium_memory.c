@@ -35,7 +35,7 @@ static hfta_status memory_write(hfta_medium *medium, uint64_t offset,
 
 static const char *memory_note(const hfta_medium *medium) {
   (void)medium;
-  return "what is spilled lies in memory, which no plan counts";
+  return "spilled data lie in memory that no plan counts";
 }
 
 static const hfta_medium_functions functions = {.kind = "memory",

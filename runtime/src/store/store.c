@@ -130,10 +130,10 @@ static hfta_status verify(piece *own, const char *memory, uint64_t bytes,
   uint32_t found = hfta_crc32c(memory, bytes);
   if (found == own->checksum)
     return HFTA_OK;
-  return hfta_fail(error, HFTA_CANNOT_WRITE,
-                   "what was spilled has changed: expected a checksum of %08x, "
-                   "got %08x",
-                   own->checksum, found);
+  return hfta_fail(
+      error, HFTA_CANNOT_WRITE,
+      "spilled data have changed: expected a checksum of %08x, got %08x",
+      own->checksum, found);
 }
 
 /// Fails with the reason why a piece couldn't be written.

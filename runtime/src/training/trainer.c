@@ -283,7 +283,7 @@ static hfta_status finish_earlier_epoch(hfta_trainer *self) {
   int64_t step = self->first_step;
   // Only the first rank has the log.
   hfta_status status =
-      hfta_share_bytes(self->team.communicator, "what the log lacks",
+      hfta_share_bytes(self->team.communicator, "missing lines of the log",
                        &lacks_epoch, sizeof(lacks_epoch), self->error);
   if (status != HFTA_OK)
     return status;

@@ -211,8 +211,8 @@ static void announce_turns(hfta_trainer *self) {
   int64_t count = hfta_instance_turn_count(self->instance);
   if (count > 1)
     hfta_progress_note(&self->progress,
-                       "the device has room for some copies at a time: %lld "
-                       "turns of %lld",
+                       "the device has no room for all copies at a time: they "
+                       "take %lld turns of %lld copies",
                        (long long)count,
                        (long long)hfta_instance_turn(self->instance).copies);
 }
@@ -242,8 +242,8 @@ static void announce_guesses(hfta_trainer *self) {
     }
     if (path)
       hfta_progress_note(&self->progress,
-                         "note: line 1 of '%s' is taken as a sample; "
-                         "header = true|false says which",
+                         "note: line 1 of '%s' is read as a sample; if it is a "
+                         "header, set header = true, else header = false",
                          path);
   }
 }

@@ -14,7 +14,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>, #hfta.binding<2, 0, 4096>] inputs 2 written [2] {per_copy}
   }
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{gathers in segments, not #hfta.place<host, 1, 0>}}
+    // expected-error @+1 {{expected a place in a segment, got #hfta.place<host, 1, 0>}}
     hfta.all_gather 64 at #hfta.place<host, 1, 0> {queue = 2}
   }
 }
@@ -35,7 +35,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>, #hfta.binding<2, 0, 4096>] inputs 2 written [2] {per_copy}
   }
   hfta.schedule @step keeps [2] {
-    // expected-error @+1 {{gathers micro-batches' own in segment 2, whose role is workspace}}
+    // expected-error @+1 {{expected a segment of role exchange, got segment 2 of role workspace}}
     hfta.all_gather 64 at #hfta.place<segment, 2, 0> {queue = 2}
   }
 }
@@ -121,7 +121,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>, #hfta.binding<2, 0, 4096>] inputs 2 written [2] {per_copy}
   }
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{needs a queue after 0, which is the host's own}}
+    // expected-error @+1 {{needs a queue above 0, which is the host's own}}
     hfta.all_gather 64 at #hfta.place<segment, 1, 0>
   }
 }

@@ -119,7 +119,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>, #hfta.binding<2, 0, 4096>] inputs 2 written [2] {per_copy}
   }
   hfta.schedule @step keeps [0] {
-    // expected-error @+1 {{adds up what lies in segments, not from #hfta.place<segment, 1, 0> to #hfta.place<host, 0, 0, 4096>}}
+    // expected-error @+1 {{expected two places in segments, got #hfta.place<host, 0, 0, 4096> and #hfta.place<segment, 1, 0>}}
     hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<host, 0, 0, 4096> through #hfta.place<segment, 1, 0> {queue = 2}
   }
 }
@@ -141,7 +141,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i
   }
   hfta.schedule @step keeps [0] {
     hfta.repeat micro_batches {
-      // expected-error @+1 {{stands in a repeat over micro_batches, of which each rank has its own number}}
+      // expected-error @+1 {{stands in a repeat over micro_batches, which ranks repeat different numbers of times}}
       hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0> {queue = 2}
     }
   }
@@ -164,7 +164,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i
   }
   hfta.schedule @step keeps [0] {
     hfta.repeat turns of 1 {
-      // expected-error @+1 {{stands in a repeat over turns, of which each rank has its own number}}
+      // expected-error @+1 {{stands in a repeat over turns, which ranks repeat different numbers of times}}
       hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0> {queue = 2}
     }
   }
@@ -187,7 +187,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i
   }
   hfta.schedule @step keeps [0] {
     hfta.repeat turns {
-      // expected-error @+1 {{stands in a repeat over turns, of which each rank has its own number}}
+      // expected-error @+1 {{stands in a repeat over turns, which ranks repeat different numbers of times}}
       hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0> {queue = 2}
     }
   }
@@ -209,7 +209,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>, #hfta.binding<2, 0, 4096>] inputs 2 written [2] {per_copy}
   }
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{adds up groups, of which segment 0 has none: its role is parameter}}
+    // expected-error @+1 {{adds up one instance for each group, but segment 0 has role parameter}}
     hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0> {queue = 2}
   }
 }
@@ -230,7 +230,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>, #hfta.binding<2, 0, 4096>] inputs 2 written [2] {per_copy}
   }
   hfta.schedule @step keeps [0] {
-    // expected-error @+1 {{receives in segment 1, whose role is cut}}
+    // expected-error @+1 {{expected a segment of role received to receive in, got segment 1 of role cut}}
     hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0> {queue = 2}
   }
 }
@@ -272,7 +272,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, groups = 2 : i
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>, #hfta.binding<2, 0, 4096>] inputs 2 written [2] {per_copy}
   }
   hfta.schedule @step keeps [0] {
-    // expected-error @+1 {{needs a queue after 0, which is the host's own}}
+    // expected-error @+1 {{needs a queue above 0, which is the host's own}}
     hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0>
   }
 }

@@ -1,21 +1,21 @@
 // RUN: hfta-opt %s -split-input-file -verify-diagnostics
 
 // #hfta.replicas, C1.
-// expected-error @+1 {{replicas must be at least one, from 0 on and at least one apart, got 2 from -1 on, 1 apart}}
+// expected-error @+1 {{expected at least one replica, from 0 on and at least one apart, got 2 from -1 on, 1 apart}}
 module attributes {hfta.replicas = #hfta.replicas<-1, 2, 1>} {
 }
 
 // -----
 
 // #hfta.replicas, C1.
-// expected-error @+1 {{replicas must be at least one, from 0 on and at least one apart, got 0 from 0 on, 1 apart}}
+// expected-error @+1 {{expected at least one replica, from 0 on and at least one apart, got 0 from 0 on, 1 apart}}
 module attributes {hfta.replicas = #hfta.replicas<0, 0, 1>} {
 }
 
 // -----
 
 // #hfta.replicas, C1.
-// expected-error @+1 {{replicas must be at least one, from 0 on and at least one apart, got 2 from 0 on, 0 apart}}
+// expected-error @+1 {{expected at least one replica, from 0 on and at least one apart, got 2 from 0 on, 0 apart}}
 module attributes {hfta.replicas = #hfta.replicas<0, 2, 0>} {
 }
 
@@ -29,7 +29,7 @@ module attributes {hfta.replicas = #hfta.replicas<1, 9223372036854775807, 922337
 // -----
 
 // hfta.variable, C10.
-// expected-error @+1 {{of role 'gradient' is all replicas', but has holders}}
+// expected-error @+1 {{has role 'gradient', whose variables all replicas hold, but has holders}}
 hfta.variable @g {holders = #hfta.replicas<0, 2, 1>, role = #hfta.role<gradient>} : tensor<16xf32>
 
 // -----
@@ -50,7 +50,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
     hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0, 2] {
-    // expected-error @+1 {{runs @"task/invert.0", which touches segment 1 of replicas #hfta.replicas<0, 2, 1> alone}}
+    // expected-error @+1 {{runs @"task/invert.0", which touches segment 1, held only by replicas #hfta.replicas<0, 2, 1>}}
     hfta.run @"task/invert.0"
   }
 }
@@ -68,7 +68,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
   }
   hfta.schedule @step keeps [0, 2] {
     hfta.only <1, 2, 1> {
-    // expected-error @+1 {{runs @"task/invert.0", which touches segment 1 of replicas #hfta.replicas<0, 2, 1> alone}}
+    // expected-error @+1 {{runs @"task/invert.0", which touches segment 1, held only by replicas #hfta.replicas<0, 2, 1>}}
       hfta.run @"task/invert.0"
     }
   }
@@ -86,7 +86,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
     hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0, 2] {
-    // expected-error @+1 {{runs @"task/norm.0.on_1", which is for replicas #hfta.replicas<1, 1, 1> alone}}
+    // expected-error @+1 {{runs @"task/norm.0.on_1", which is only for replicas #hfta.replicas<1, 1, 1>}}
     hfta.run @"task/norm.0.on_1"
   }
 }
@@ -104,7 +104,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
   }
   hfta.schedule @step keeps [0, 2] {
     hfta.only <0, 1, 1> {
-    // expected-error @+1 {{stands in a schedule, which holds commands alone}}
+    // expected-error @+1 {{stands in a schedule, which may hold only commands}}
       %0 = arith.constant 0 : i32
     }
   }
@@ -145,7 +145,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
   hfta.schedule @step keeps [0, 2] {
     hfta.only <0, 1, 1> {
       hfta.every "p" for any {
-    // expected-error @+1 {{stands in another one}}
+    // expected-error @+1 {{stands in another hfta.only}}
         hfta.only <0, 1, 1> {
           hfta.record 1
         }
@@ -167,7 +167,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
   }
   hfta.schedule @step keeps [0, 2] {
     hfta.repeat micro_batches {
-    // expected-error @+1 {{stands in what is done for a rank's own micro-batches}}
+    // expected-error @+1 {{stands in commands for a rank's own micro-batches}}
       hfta.only <0, 1, 1> {
         hfta.record 1
       }
@@ -188,7 +188,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
   }
   hfta.schedule @step keeps [0, 2] {
     hfta.only <0, 1, 1> {
-    // expected-error @+1 {{stands in what replicas #hfta.replicas<0, 1, 1> alone do, but is for all}}
+    // expected-error @+1 {{is for all replicas, but stands in commands only for replicas #hfta.replicas<0, 1, 1>}}
       hfta.repeat micro_batches {
         hfta.record 1
       }
@@ -209,7 +209,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
   }
   hfta.schedule @step keeps [0, 2] {
     hfta.only <0, 1, 1> {
-    // expected-error @+1 {{stands in what replicas #hfta.replicas<0, 1, 1> alone do, but is for all}}
+    // expected-error @+1 {{is for all replicas, but stands in commands only for replicas #hfta.replicas<0, 1, 1>}}
       hfta.broadcast_bytes 64 at <segment, 1, 0> from <0, 1, 1> to <1, 1, 1> {queue = 2}
     }
   }
@@ -228,7 +228,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
   }
   hfta.schedule @step keeps [0, 2] {
     hfta.only <0, 1, 1> {
-    // expected-error @+1 {{stands in what replicas #hfta.replicas<0, 1, 1> alone do, but is for all}}
+    // expected-error @+1 {{is for all replicas, but stands in commands only for replicas #hfta.replicas<0, 1, 1>}}
       hfta.take_group 0 4096 at <segment, 2, 0, 4096>
     }
   }
@@ -246,7 +246,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
     hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0, 2] {
-    // expected-error @+1 {{is of what lies in segments, not of #hfta.place<host, 1, 0>}}
+    // expected-error @+1 {{expected a place in a segment, got #hfta.place<host, 1, 0>}}
     hfta.broadcast_bytes 64 at <host, 1, 0> from <0, 1, 1> to <1, 1, 1> {queue = 2}
   }
 }
@@ -263,7 +263,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
     hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0, 2] {
-    // expected-error @+1 {{must be of at least one byte, got 0}}
+    // expected-error @+1 {{expected at least one byte, got 0}}
     hfta.broadcast_bytes 0 at <segment, 1, 0> from <0, 1, 1> to <1, 1, 1> {queue = 2}
   }
 }
@@ -297,7 +297,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
     hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0, 2] {
-    // expected-error @+1 {{is of what a step makes and keeps, not of segment 3, whose role is input}}
+    // expected-error @+1 {{can't be for segment 3, whose role is input}}
     hfta.broadcast_bytes 64 at <segment, 3, 0> from <0, 1, 1> to <1, 1, 1> {queue = 2}
   }
 }
@@ -314,7 +314,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
     hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0, 2] {
-    // expected-error @+1 {{goes from copy to copy by 64 bytes in segment 0, whose slabs have 4096}}
+    // expected-error @+1 {{has a stride of 64 bytes from copy to copy in segment 0, whose slabs have 4096}}
     hfta.broadcast_bytes 64 at <segment, 0, 0, 64> from <0, 1, 1> to <1, 1, 1> {queue = 2}
   }
 }
@@ -365,7 +365,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
     hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0, 2] {
-    // expected-error @+1 {{is of replicas #hfta.replicas<0, 4, 1>, but segment 1 of replicas #hfta.replicas<0, 2, 1> alone}}
+    // expected-error @+1 {{is for replicas #hfta.replicas<0, 4, 1>, but segment 1 is held only by replicas #hfta.replicas<0, 2, 1>}}
     hfta.broadcast_bytes 64 at <segment, 1, 0> from <0, 1, 1> to <0, 4, 1> {queue = 2}
   }
 }
@@ -382,7 +382,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
     hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0, 2] {
-    // expected-error @+1 {{is of replicas #hfta.replicas<2, 1, 1>, but segment 1 of replicas #hfta.replicas<0, 2, 1> alone}}
+    // expected-error @+1 {{is for replicas #hfta.replicas<2, 1, 1>, but segment 1 is held only by replicas #hfta.replicas<0, 2, 1>}}
     hfta.broadcast_bytes 64 at <segment, 1, 0> from <2, 1, 1> to <0, 2, 1> {queue = 2}
   }
 }
@@ -419,7 +419,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
   }
   hfta.schedule @step keeps [0, 2] {
     hfta.every "p" {
-    // expected-error @+1 {{is for all copies, but stands in what is for due alone}}
+    // expected-error @+1 {{is for all copies, but stands in commands for copies that are 'due'}}
       hfta.broadcast_bytes 64 at <segment, 1, 0> from <0, 1, 1> to <1, 1, 1> {queue = 2}
     }
   }
@@ -437,7 +437,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
     hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0, 2] {
-    // expected-error @+1 {{needs a queue after 0, which is the host's own}}
+    // expected-error @+1 {{needs a queue above 0, which is the host's own}}
     hfta.broadcast_bytes 64 at <segment, 1, 0> from <0, 1, 1> to <1, 1, 1>
   }
 }
@@ -454,7 +454,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
     hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0, 2] {
-    // expected-error @+1 {{has no such place: #hfta.place<segment, 99, 0>, there are 4 segments}}
+    // expected-error @+1 {{has no such place: #hfta.place<segment, 99, 0>, as there are 4 segments}}
     hfta.broadcast_bytes 64 at <segment, 99, 0> from <0, 1, 1> to <1, 1, 1> {queue = 2}
   }
 }
@@ -505,7 +505,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
     hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0, 2] {
-    // expected-error @+1 {{goes from copy to copy by 9223372036854775807 bytes in segment 1, which has 64}}
+    // expected-error @+1 {{has a stride of 9223372036854775807 bytes from copy to copy in segment 1, which has 64}}
     hfta.broadcast_bytes 64 at <segment, 1, 0, 9223372036854775807> from <0, 1, 1> to <1, 1, 1> {queue = 2}
   }
 }
@@ -522,7 +522,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
     hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0, 2] {
-    // expected-error @+1 {{has no such place: #hfta.place<segment, 9999999, 0>, there are 4 segments}}
+    // expected-error @+1 {{has no such place: #hfta.place<segment, 9999999, 0>, as there are 4 segments}}
     hfta.all_gather 64 at <segment, 9999999, 0> {queue = 2}
   }
 }
@@ -539,7 +539,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
     hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0, 2] {
-    // expected-error @+1 {{is of what lies in segments, not of #hfta.place<host, 2, 0>}}
+    // expected-error @+1 {{expected a place in a segment, got #hfta.place<host, 2, 0>}}
     hfta.take_group 0 64 at <host, 2, 0>
   }
 }
@@ -556,7 +556,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
     hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0, 2] {
-    // expected-error @+1 {{is of moments, not of segment 0, whose role is gradient}}
+    // expected-error @+1 {{expected a segment of role moment, got segment 0 of role gradient}}
     hfta.take_group 0 64 at <segment, 0, 0>
   }
 }
@@ -608,7 +608,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
   }
   hfta.schedule @step keeps [0, 2] {
     hfta.every "p" for others {
-    // expected-error @+1 {{is for all copies, but stands in what is for others alone}}
+    // expected-error @+1 {{is for all copies, but stands in commands for copies that are 'others'}}
       hfta.take_group 0 64 at <segment, 2, 0>
     }
   }
@@ -645,7 +645,7 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
     hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0, 2] {
-    // expected-error @+1 {{is of all replicas, but segment 1 of replicas #hfta.replicas<0, 2, 1> alone}}
+    // expected-error @+1 {{is for all replicas, but segment 1 is held only by replicas #hfta.replicas<0, 2, 1>}}
     hfta.send 64 at <segment, 1, 0> to stage 1 {queue = 3}
   }
 }

@@ -23,7 +23,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", 
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
   }
-  // expected-error @+1 {{must be of a block, or of the whole program, -1; got -2}}
+  // expected-error @+1 {{expected the number of a block, or -1, got -2}}
   hfta.task @t part "p" block -2 reads [] writes [] {
   }
 }
@@ -101,7 +101,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", 
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
   }
   hfta.task @t part "p" block 0 reads [] writes [] {
-    // expected-error @+1 {{'hfta.constant' op stands in a task, which holds launches alone}}
+    // expected-error @+1 {{'hfta.constant' op stands in a task, which may hold only launches}}
     %0 = hfta.constant dense<0.0> : tensor<4xf32>
   }
 }
@@ -113,7 +113,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", 
     hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>,
     #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
-  // expected-error @+1 {{touches 1 segments of role 'workspace', but tells of 2 how much it needs}}
+  // expected-error @+1 {{touches 1 segments of role 'workspace', but lists the bytes of 2}}
   hfta.task @t part "p" block 0 reads [0] writes [1] workspace [64, 64] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
   }
@@ -172,7 +172,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", 
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
   }
   hfta.task @t part "p" block 0 reads [] writes [1] {
-    // expected-error @+1 {{writes binding 2, there are 2}}
+    // expected-error @+1 {{writes binding 2, but there are 2}}
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [2]
   }
 }
@@ -188,7 +188,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", 
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
   }
   hfta.task @t part "p" block 0 reads [] writes [1] {
-    // expected-error @+1 {{is copy 1's own and so can't run once a copy}}
+    // expected-error @+1 {{is for copy 1 alone and so can't run once per copy}}
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1] {per_copy, copy = 1}
   }
 }
@@ -235,7 +235,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", 
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
   }
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{'hfta.constant' op stands in a schedule, which holds commands alone}}
+    // expected-error @+1 {{'hfta.constant' op stands in a schedule, which may hold only commands}}
     %0 = hfta.constant dense<0.0> : tensor<4xf32>
   }
 }
@@ -346,7 +346,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", 
   }
   hfta.schedule @step keeps [] {
     hfta.repeat turns {
-      // expected-error @+1 {{runs @"task/forward.0" in turns, which can't run by copies}}
+      // expected-error @+1 {{stands in turns, but task @"task/forward.0" can't run by copies}}
       hfta.run @"task/forward.0"
     }
   }
@@ -425,7 +425,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", 
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
   }
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{looks ahead, not back; got -1}}
+    // expected-error @+1 {{can't look back, got ahead = -1}}
     hfta.transfer 8 from #hfta.place<port, 0, 0> to #hfta.place<segment, 0, 0> {ahead = -1}
   }
 }
@@ -473,7 +473,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", 
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
   }
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{fills segments, not #hfta.place<host, 0, 0>}}
+    // expected-error @+1 {{expected a place in a segment, got #hfta.place<host, 0, 0>}}
     hfta.fill 8 at #hfta.place<host, 0, 0>
   }
 }
@@ -555,7 +555,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", 
   hfta.schedule @step keeps [] {
     hfta.repeat turns {
       hfta.repeat micro_batches {
-        // expected-error @+1 {{over turns stands in another one}}
+        // expected-error @+1 {{over turns stands in another such repeat}}
         hfta.repeat turns {
         }
       }
@@ -575,7 +575,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", 
   }
   hfta.schedule @step keeps [] {
     hfta.every "n" {
-      // expected-error @+1 {{'hfta.constant' op stands in a schedule, which holds commands alone}}
+      // expected-error @+1 {{'hfta.constant' op stands in a schedule, which may hold only commands}}
       %0 = hfta.constant dense<0.0> : tensor<4xf32>
     }
   }
@@ -594,7 +594,7 @@ module attributes {hfta.job = {batch = 4 : i64, copies = 2 : i64, name = "net", 
   hfta.schedule @step keeps [] {
     hfta.every "n" for any {
       hfta.every "n" {
-        // expected-error @+1 {{'hfta.every' op chooses copies in another one that does}}
+        // expected-error @+1 {{'hfta.every' op chooses copies, but stands in another hfta.every that does}}
         hfta.every "m" for others {
           hfta.run @"task/forward.0"
         }

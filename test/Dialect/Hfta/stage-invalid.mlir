@@ -2,7 +2,7 @@
 
 // hfta.schedule, C4.
 module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instances for [1]>, #hfta.segment<parameter, 0, 64 bytes, 1 instances, 16 a copy for [1, 3]>]} {
-  // expected-error @+1 {{must be the whole program's, or end with the number of its stage, got 1}}
+  // expected-error @+1 {{must have a symbol that ends with its stage, or stage -1, got stage 1}}
   hfta.schedule @step.0 stage 1 keeps [] {
   }
 }
@@ -22,7 +22,7 @@ module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instance
 // hfta.send, C1.
 module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instances for [1]>, #hfta.segment<parameter, 0, 64 bytes, 1 instances, 16 a copy for [1, 3]>]} {
   hfta.schedule @step.0 stage 0 keeps [] {
-    // expected-error @+1 {{is of what lies in segments, not of #hfta.place<host, 0, 0>}}
+    // expected-error @+1 {{expected a place in a segment, got #hfta.place<host, 0, 0>}}
     hfta.send 64 at #hfta.place<host, 0, 0> to stage 1 {queue = 3}
   }
 }
@@ -32,7 +32,7 @@ module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instance
 // hfta.send, C1.
 module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instances for [1]>, #hfta.segment<parameter, 0, 64 bytes, 1 instances, 16 a copy for [1, 3]>]} {
   hfta.schedule @step.0 stage 0 keeps [] {
-    // expected-error @+1 {{must be of at least one byte, got 0}}
+    // expected-error @+1 {{expected at least one byte, got 0}}
     hfta.send 0 at #hfta.place<segment, 0, 0> to stage 1 {queue = 3}
   }
 }
@@ -52,7 +52,7 @@ module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instance
 // hfta.send, C2.
 module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instances for [1]>, #hfta.segment<parameter, 0, 64 bytes, 1 instances, 16 a copy for [1, 3]>]} {
   hfta.schedule @step.0 stage 0 keeps [] {
-    // expected-error @+1 {{needs another stage than its own, got 0}}
+    // expected-error @+1 {{expected the number of another stage than its own, got 0}}
     hfta.send 64 at #hfta.place<segment, 0, 0> to stage 0 {queue = 3}
   }
 }
@@ -62,7 +62,7 @@ module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instance
 // hfta.send, C3.
 module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instances for [1]>, #hfta.segment<parameter, 0, 64 bytes, 1 instances, 16 a copy for [1, 3]>]} {
   hfta.schedule @step.0 stage 0 keeps [] {
-    // expected-error @+1 {{needs a queue after 0, which is the host's own}}
+    // expected-error @+1 {{needs a queue above 0, which is the host's own}}
     hfta.send 64 at #hfta.place<segment, 0, 0> to stage 1
   }
 }
@@ -72,7 +72,7 @@ module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instance
 // hfta.receive, C1.
 module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instances for [1]>, #hfta.segment<parameter, 0, 64 bytes, 1 instances, 16 a copy for [1, 3]>]} {
   hfta.schedule @step.0 stage 0 keeps [] {
-    // expected-error @+1 {{looks ahead from a micro-batch, not back; got 1}}
+    // expected-error @+1 {{needs a micro-batch to look ahead from, and cannot look back; got 1}}
     hfta.receive 64 at #hfta.place<segment, 0, 0> from stage 1 {queue = 4, ahead = 1}
   }
 }
@@ -82,7 +82,7 @@ module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instance
 // hfta.receive, as of hfta.send.
 module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instances for [1]>, #hfta.segment<parameter, 0, 64 bytes, 1 instances, 16 a copy for [1, 3]>]} {
   hfta.schedule @step.0 stage 0 keeps [] {
-    // expected-error @+1 {{needs a queue after 0}}
+    // expected-error @+1 {{needs a queue above 0}}
     hfta.receive 64 at #hfta.place<segment, 0, 0> from stage 1
   }
 }
@@ -92,7 +92,7 @@ module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instance
 // hfta.record, C3.
 module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instances for [1]>, #hfta.segment<parameter, 0, 64 bytes, 1 instances, 16 a copy for [1, 3]>]} {
   hfta.schedule @step.0 stage 0 keeps [] {
-    // expected-error @+1 {{needs events to take turns, and looks ahead, not back; got 0 and 0}}
+    // expected-error @+1 {{expected at least one instance, and 'ahead' of at least 0, got 0 and 0}}
     hfta.record 1 {instances = 0}
   }
 }
@@ -102,7 +102,7 @@ module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instance
 // hfta.await, as of hfta.record.
 module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instances for [1]>, #hfta.segment<parameter, 0, 64 bytes, 1 instances, 16 a copy for [1, 3]>]} {
   hfta.schedule @step.0 stage 0 keeps [] {
-    // expected-error @+1 {{needs events to take turns, and looks ahead, not back; got 1 and -1}}
+    // expected-error @+1 {{expected at least one instance, and 'ahead' of at least 0, got 1 and -1}}
     hfta.await 1 {ahead = -1}
   }
 }
@@ -112,7 +112,7 @@ module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instance
 // hfta.actions, C2.
 module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instances for [1]>, #hfta.segment<parameter, 0, 64 bytes, 1 instances, 16 a copy for [1, 3]>]} {
   hfta.schedule @step.0 stage 0 keeps [] {
-    // expected-error @+1 {{orders actions, each a case and a micro-batch; got 3 numbers}}
+    // expected-error @+1 {{expected pairs of a case and a micro-batch, got 3 numbers}}
     hfta.actions order [0, 0, 0] {
       hfta.case 0 {
       }
@@ -125,7 +125,7 @@ module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instance
 // hfta.actions, C2.
 module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instances for [1]>, #hfta.segment<parameter, 0, 64 bytes, 1 instances, 16 a copy for [1, 3]>]} {
   hfta.schedule @step.0 stage 0 keeps [] {
-    // expected-error @+1 {{has no case 1 for micro-batch 0, of 1 cases}}
+    // expected-error @+1 {{has no case 1 for micro-batch 0, only 1 cases}}
     hfta.actions order [1, 0] {
       hfta.case 0 {
       }
@@ -152,7 +152,7 @@ module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instance
 module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instances for [1]>, #hfta.segment<parameter, 0, 64 bytes, 1 instances, 16 a copy for [1, 3]>]} {
   hfta.schedule @step.0 stage 0 keeps [] {
     hfta.repeat turns {
-      // expected-error @+1 {{is of all copies, but stands in a turn of some}}
+      // expected-error @+1 {{is for all copies, but stands in turns of some of them}}
       hfta.send 64 at #hfta.place<segment, 0, 0> to stage 1 {queue = 3}
     }
   }
@@ -178,7 +178,7 @@ module attributes {hfta.segments = [#hfta.segment<cut, 0, 4096 bytes, 2 instance
   hfta.schedule @step.0 stage 0 keeps [] {
     hfta.actions order [] {
       hfta.case 0 {
-        // expected-error @+1 {{stands in a schedule, which holds commands alone}}
+        // expected-error @+1 {{stands in a schedule, which may hold only commands}}
         %0 = hfta.constant dense<0.0> : tensor<4xf32>
       }
     }

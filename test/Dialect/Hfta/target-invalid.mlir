@@ -37,7 +37,7 @@ module attributes {hfta.target = #hfta.target<cpu, vector_bytes = 16, vector_reg
 // -----
 
 // target_c3
-// expected-error@+1 {{a cache of 16384 bytes comes behind one of 32768}}
+// expected-error@+1 {{a cache of 16384 bytes comes after a larger one of 32768}}
 module attributes {hfta.target = #hfta.target<cpu, vector_bytes = 16, vector_registers = 16, fma_units = 2, caches = [<32768 bytes, 8 ways, 64 a line>, <16384 bytes, 8 ways, 64 a line>], features = "", llvm_features = "">} {}
 
 // -----
@@ -49,7 +49,7 @@ module attributes {hfta.target = #hfta.target<cpu, vector_bytes = 16, vector_reg
 // -----
 
 // target_c4
-// expected-error@+1 {{features 'avx,avx2' and LLVM's '+avx' aren't as many}}
+// expected-error@+1 {{expected as many LLVM features as features, got '+avx' for 'avx,avx2'}}
 module attributes {hfta.target = #hfta.target<cpu, vector_bytes = 32, vector_registers = 16, fma_units = 2, caches = [<32768 bytes, 8 ways, 64 a line>], features = "avx,avx2", llvm_features = "+avx">} {}
 
 // -----

@@ -19,5 +19,5 @@
 // SMALL-SAME: <1048576 bytes, 1 ways, 64 a line>], features = "", llvm_features = "">
 // UNKNOWN: there is no processor 'z80' here
 // SETS: a cache of 100 bytes has no whole sets of 1 lines of 64 bytes
-// ORDER: a cache of 64 bytes comes behind one of 524288
+// ORDER: a cache of 64 bytes comes after a larger one of 524288
 module attributes {hfta.target = #hfta.target<cpu, vector_bytes = 32, vector_registers = 16, fma_units = 1, caches = [<32768 bytes, 8 ways, 64 a line>], features = "avx2,fma", llvm_features = "+avx2,+fma">} {}

@@ -3,7 +3,7 @@
 // hfta.fetch, C1.
 module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{is of segment 4, there are 4}}
+    // expected-error @+1 {{names segment 4, but there are 4 segments}}
     hfta.fetch 4 at 0 contents zeros
   }
 }
@@ -13,7 +13,7 @@ module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<save
 // hfta.fetch, C1.
 module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{is of segment 3, which is resident}}
+    // expected-error @+1 {{needs a segment that isn't resident, but segment 3 is}}
     hfta.fetch 3 at 0 contents zeros
   }
 }
@@ -35,7 +35,7 @@ module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<save
 // hfta.fetch, C2.
 module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{needs a queue after 0, which is the host's own}}
+    // expected-error @+1 {{needs a queue above 0, which is the host's own}}
     hfta.fetch 1 at 0 contents stored
   }
 }
@@ -108,7 +108,7 @@ module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<save
 // hfta.fetch, C6.
 module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{looks ahead from a micro-batch, not back; got 1}}
+    // expected-error @+1 {{needs a micro-batch to look ahead from, and cannot look back; got 1}}
     hfta.fetch 1 at 0 contents zeros {ahead = 1}
   }
 }
@@ -119,7 +119,7 @@ module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<save
 module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
   hfta.schedule @step keeps [] {
     hfta.repeat micro_batches {
-      // expected-error @+1 {{looks ahead from a micro-batch, not back; got -1}}
+      // expected-error @+1 {{needs a micro-batch to look ahead from, and cannot look back; got -1}}
       hfta.fetch 1 at 0 contents zeros {ahead = -1}
     }
   }
@@ -131,7 +131,7 @@ module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<save
 module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
   hfta.schedule @step keeps [] {
     hfta.every "p" for others {
-      // expected-error @+1 {{is for all copies of a turn, but stands in what is for others alone}}
+      // expected-error @+1 {{is for all copies of a turn, but stands in commands for copies that are 'others'}}
       hfta.fetch 1 at 0 contents zeros
     }
   }
@@ -142,7 +142,7 @@ module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<save
 // hfta.fetch, C8.
 module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{is of segment 2, whose slabs aren't kept: it needs turns of a number of copies}}
+    // expected-error @+1 {{needs turns of a given number of copies, as the slabs of segment 2 aren't kept}}
     hfta.fetch 2 at 0 contents zeros
   }
 }
@@ -153,7 +153,7 @@ module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<save
 module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
   hfta.schedule @step keeps [] {
     hfta.repeat turns {
-      // expected-error @+1 {{is of segment 2, whose slabs aren't kept: it needs turns of a number of copies}}
+      // expected-error @+1 {{needs turns of a given number of copies, as the slabs of segment 2 aren't kept}}
       hfta.fetch 2 at 0 contents zeros
     }
   }
@@ -175,7 +175,7 @@ module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<save
 // hfta.evict, C1.
 module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{is of segment 3, which is resident}}
+    // expected-error @+1 {{needs a segment that isn't resident, but segment 3 is}}
     hfta.evict 3 {queue = 1}
   }
 }
@@ -197,7 +197,7 @@ module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<save
 // hfta.evict, C2.
 module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{needs a queue after 0, which is the host's own}}
+    // expected-error @+1 {{needs a queue above 0, which is the host's own}}
     hfta.evict 1
   }
 }
@@ -208,7 +208,7 @@ module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<save
 module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
   hfta.schedule @step keeps [] {
     hfta.every "p" {
-      // expected-error @+1 {{is for all copies of a turn, but stands in what is for due alone}}
+      // expected-error @+1 {{is for all copies of a turn, but stands in commands for copies that are 'due'}}
       hfta.evict 1 {queue = 1}
     }
   }
@@ -219,7 +219,7 @@ module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<save
 // hfta.drop, C1.
 module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{is of segment 3, which is resident}}
+    // expected-error @+1 {{needs a segment that isn't resident, but segment 3 is}}
     hfta.drop 3
   }
 }
@@ -229,7 +229,7 @@ module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<save
 // hfta.drop, (C6) of hfta.fetch.
 module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{looks ahead from a micro-batch, not back; got 2}}
+    // expected-error @+1 {{needs a micro-batch to look ahead from, and cannot look back; got 2}}
     hfta.drop 1 {ahead = 2}
   }
 }
@@ -239,7 +239,7 @@ module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<save
 // hfta.drop, (C8) of hfta.fetch.
 module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{is of segment 2, whose slabs aren't kept: it needs turns of a number of copies}}
+    // expected-error @+1 {{needs turns of a given number of copies, as the slabs of segment 2 aren't kept}}
     hfta.drop 2
   }
 }
@@ -249,7 +249,7 @@ module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<save
 // hfta.repeat, C3.
 module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{over turns can't be of 0 copies}}
+    // expected-error @+1 {{over turns can't be for 0 copies at a time}}
     hfta.repeat turns of 0 {
     }
   }
@@ -260,7 +260,7 @@ module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<save
 // hfta.repeat, C3.
 module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{over micro_batches can't be of 2 copies}}
+    // expected-error @+1 {{over micro_batches can't be for 2 copies at a time}}
     hfta.repeat micro_batches of 2 {
     }
   }
@@ -308,7 +308,7 @@ module attributes {hfta.segments = [#hfta.segment<saved, -1, 4096 bytes, 1 insta
 // -----
 
 // hfta.variable, C12.
-// expected-error@+1 {{of role 'scalar' can't be transient}}
+// expected-error@+1 {{has role 'scalar' and can't be transient}}
 hfta.variable @v {role = #hfta.role<scalar>, residency = #hfta.residency<transient>} : tensor<f64>
 
 // -----
@@ -345,7 +345,7 @@ module attributes {hfta.memory_reserve = #hfta.memory_reserve<-1 bytes, 0 a copy
 
 // -----
 
-// expected-error@+1 {{a turn has 1 to so many copies, got 2 to 1}}
+// expected-error@+1 {{expected at least one copy in a turn, and a greatest number that isn't less, got 2 to 1}}
 module attributes {hfta.memory_reserve = #hfta.memory_reserve<0 bytes, 0 a copy, 2 to 1 copies>} {}
 
 // -----
@@ -360,10 +360,10 @@ module attributes {hfta.memory_plan = #hfta.memory_plan<0 copies, [streamed]>} {
 
 // -----
 
-// expected-error@+1 {{blocks whose gradients are spilled must be some of 2, in ascending order, got 1 after 1}}
+// expected-error@+1 {{blocks whose gradients are spilled must be some of the 2 blocks, in ascending order, got 1 after 1}}
 module attributes {hfta.memory_plan = #hfta.memory_plan<1 copies, [streamed, held] gradients [1, 1]>} {}
 
 // -----
 
-// expected-error@+1 {{blocks whose gradients are spilled must be some of 1, in ascending order, got 1 after -1}}
+// expected-error@+1 {{blocks whose gradients are spilled must be some of the 1 blocks, in ascending order, got 1 after -1}}
 module attributes {hfta.memory_plan = #hfta.memory_plan<1 copies, [resident] gradients [1]>} {}

@@ -19,7 +19,7 @@ hfta.variable @v {role = #hfta.role<saved>, instances = 0 : i64} : tensor<4xf32>
 // -----
 
 // hfta.variable, C4.
-// expected-error@+1 {{is of copy 1 alone and so must be shared, got 'tensor<4xf32, #hfta.copies<2>>'}}
+// expected-error@+1 {{belongs to copy 1 alone and so must be shared, got 'tensor<4xf32, #hfta.copies<2>>'}}
 hfta.variable @"v@1" {role = #hfta.role<parameter>, copy = 1 : i64} : tensor<4xf32, #hfta.copies<2>>
 
 // -----
@@ -91,7 +91,7 @@ hfta.variable @v {role = #hfta.role<constant>, purpose = #hfta.purpose<initial o
 // expected-note@+1 {{declared here}}
 hfta.variable @lr {role = #hfta.role<scalar>, purpose = #hfta.purpose<hyper_parameter "lr">} : tensor<f64>
 hfta.variable @rate {role = #hfta.role<scalar>, purpose = #hfta.purpose<hyper_parameter "rate">} : tensor<f64>
-// expected-error@+1 {{is for #hfta.purpose<hyper_parameter "lr">, as another one is}}
+// expected-error@+1 {{has the purpose #hfta.purpose<hyper_parameter "lr"> of another variable}}
 hfta.variable @again {role = #hfta.role<scalar>, purpose = #hfta.purpose<hyper_parameter "lr">} : tensor<f64>
 
 // -----
@@ -101,7 +101,7 @@ hfta.variable @again {role = #hfta.role<scalar>, purpose = #hfta.purpose<hyper_p
 hfta.variable @zero {role = #hfta.role<output>, copy = 0 : i64, purpose = #hfta.purpose<output "y">} : tensor<4xf32>
 // expected-note@+1 {{declared here}}
 hfta.variable @one {role = #hfta.role<output>, copy = 1 : i64, purpose = #hfta.purpose<output "y">} : tensor<4xf32>
-// expected-error@+1 {{is for #hfta.purpose<output "y">, as another one is}}
+// expected-error@+1 {{has the purpose #hfta.purpose<output "y"> of another variable}}
 hfta.variable @again {role = #hfta.role<output>, copy = 1 : i64, purpose = #hfta.purpose<output "y">} : tensor<4xf32>
 
 // -----
@@ -111,7 +111,7 @@ hfta.variable @again {role = #hfta.role<output>, copy = 1 : i64, purpose = #hfta
 hfta.model @m copies [0, 1] {
   // expected-note@+1 {{declared here}}
   hfta.variable @y {role = #hfta.role<output>, purpose = #hfta.purpose<output "y">} : tensor<4xf32, #hfta.copies<2>>
-  // expected-error@+1 {{is for #hfta.purpose<output "y">, as another one is}}
+  // expected-error@+1 {{has the purpose #hfta.purpose<output "y"> of another variable}}
   hfta.variable @"y@1" {role = #hfta.role<output>, purpose = #hfta.purpose<output "y">, copy = 1 : i64} : tensor<4xf32>
 }
 

@@ -16,9 +16,10 @@ hint: declare the type of one sample, for example 'x: u8', or pass --data DIR
 }
 
 TEST(DataErrors, RawNeedsType) {
-  EXPECT_EQ(getErrors("label = npy(\"y.npy\")",
-                      "label = npy(\"y.npy\"), z = raw(\"z.raw\")"),
-            R"(job.hfta:6:53: error: raw files don't tell their type
+  EXPECT_EQ(
+      getErrors("label = npy(\"y.npy\")",
+                "label = npy(\"y.npy\"), z = raw(\"z.raw\")"),
+      R"(job.hfta:6:53: error: raw files don't say the type of their samples
   train x = npy("x.npy"), label = npy("y.npy"), z = raw("z.raw")
                                                     ^~~~~~~~~~~~
 hint: declare the type of one sample, for example 'z: u8'
@@ -75,11 +76,11 @@ TEST(DataErrors, TestDiffers) {
       getErrors("label = npy(\"y.npy\")",
                 R"(label = npy("y.npy")
   test x = npy("x.npy") / 2, label = npy("y.npy"))"),
-      R"(job.hfta:7:12: error: 'x' has other arithmetic for testing than for training
+      R"(job.hfta:7:12: error: field 'x' has different arithmetic for training and for testing
   test x = npy("x.npy") / 2, label = npy("y.npy")
            ^~~~~~~~~~~~~~~~
-hint: write the same in both
-job.hfta:6:13: note: training is here
+hint: write the same arithmetic in both
+job.hfta:6:13: note: the arithmetic for training is here
   train x = npy("x.npy"), label = npy("y.npy")
             ^~~~~~~~~~~~
 )");
@@ -92,7 +93,7 @@ TEST(DataErrors, TestMissing) {
             R"(job.hfta:7:3: error: no test file for field 'label'
   test x = npy("x.npy")
   ^~~~
-hint: 'test' gives the same fields as 'train'
+hint: 'test' must have every field of 'train'
 )");
 }
 
@@ -103,7 +104,7 @@ TEST(DataErrors, TestExtra) {
             R"(job.hfta:7:3: error: no test file for field 'label'
   test x = npy("x.npy"), lable = npy("y.npy")
   ^~~~
-hint: 'test' gives the same fields as 'train'
+hint: 'test' must have every field of 'train'
 job.hfta:7:26: error: no training file for field 'lable'
   test x = npy("x.npy"), lable = npy("y.npy")
                          ^~~~~
@@ -145,7 +146,7 @@ TEST(DataErrors, NormalizeLengths) {
             R"(job.hfta:6:13: error: 'mean' has 2 values, but 'std' has 1
   train x = normalize(npy("x.npy"), [1, 2], 3), label = npy("y.npy")
             ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-hint: give one a channel in both, or one number in both
+hint: give both one value for each channel, or both one number
 )");
 }
 
@@ -208,7 +209,7 @@ TEST(DataErrors, FieldShape) {
       R"(job.hfta:9:13: error: field 'x' has samples of shape [5], but input 'x' takes [4]
   model net(x)
             ^
-hint: shapes may differ in axes of length 1 alone
+hint: shapes may differ only in axes of length 1
 )");
 }
 
@@ -260,7 +261,7 @@ hint: words are: 'auto', 'true', 'false'
       R"(job.hfta:6:42: error: field 'label' has header = auto for 'x.csv', but field 'x' has header = true
   train x = csv("x.csv", header = true), label = csv("x.csv", column = 4)
                                          ^~~~~
-hint: line 1 is the same for all columns: say the same
+hint: line 1 is a header for all fields of a file or for none: give both the same 'header'
 )");
   for (const char *word : {"auto", "true", "false"})
     EXPECT_EQ(getErrors("npy(\"x.npy\")",

@@ -107,7 +107,7 @@ TEST_F(DataHeaders, DeclaredTypeDiffers) {
       R"(job.hfta:5:23: error: 'x.idx' holds samples of type u8[2, 3], but field 'x' is u8[3, 2]
   train x: u8[3, 2] = idx("x.idx") / 255, label = idx("y.idx")
                       ^~~~~~~~~~~~
-hint: shapes may differ in axes of length 1 alone
+hint: shapes may differ only in axes of length 1
 )");
 }
 
@@ -125,7 +125,8 @@ TEST_F(DataHeaders, BadFile) {
   write("bad.idx", "no such thing");
   std::string errors = getErrors("", "bad.idx");
   EXPECT_NE(errors.find("job.hfta:5:13: error: "), std::string::npos) << errors;
-  EXPECT_NE(errors.find("hint: the file is read because it is there"),
+  EXPECT_NE(errors.find("hint: hftac reads the type of a field's samples from "
+                        "its file, if that exists"),
             std::string::npos);
   write("empty.idx", "");
   EXPECT_NE(getErrors("", "empty.idx"), "");
@@ -136,9 +137,8 @@ TEST_F(DataHeaders, CsvFirstLine) {
     write("x.csv", content);
     return getErrors(": f32[2, 3]", ("x.csv\"" + argument + ")").str(), "csv");
   };
-  std::string note =
-      "note: line 1 of 'x.csv' is taken as a sample; header = true|false says "
-      "which";
+  std::string note = "note: line 1 of 'x.csv' is read as a sample; if it is a "
+                     "header, set header = true, else header = false";
   for (llvm::StringRef numbers : {"0,1,2,3,4,5\n",
                                   "\xEF\xBB\xBF"
                                   "0,1,2,3,4,5\n",

@@ -247,7 +247,7 @@ TEST(JobErrors, NestedList) {
             R"(job.hfta:12:23: error: 'lr' is one number, got a list
   optimizer sgd(lr = [[1]])
                       ^~~
-hint: a list stands alone, and only where settings may differ between copies
+hint: only a setting that may differ between copies takes a list, as its whole value
 )");
 }
 
@@ -256,7 +256,7 @@ TEST(JobErrors, ListArithmetic) {
             R"(job.hfta:12:22: error: 'lr' is one number, got a list
   optimizer sgd(lr = [1, 2] / 10)
                      ^~~~~~
-hint: a list stands alone, and only where settings may differ between copies
+hint: only a setting that may differ between copies takes a list, as its whole value
 )");
 }
 
@@ -275,7 +275,7 @@ TEST(JobErrors, BetasTwice) {
       R"(job.hfta:12:26: error: 'betas' excludes 'beta1' and 'beta2'
   optimizer adam(betas = [0.9, 0.99], beta1 = 0.8)
                          ^~~~~~~~~~~
-hint: it gives both
+hint: 'betas' gives both
 )");
 }
 

@@ -188,7 +188,7 @@ TEST(JobErrors, DimOfTheBatch) {
       R"(job.hfta:11:7: error: axis 'batch' counts the samples of a batch, which are 8, not 4
   dim batch = 4
       ^~~~~~~~~
-hint: 'batch' in the data clause is their number
+hint: 'batch' in the data clause sets their number
 )");
   // The batch is that of a step, whatever its parts are.
   EXPECT_EQ(getErrors("batch = 8", R"(batch = 8
@@ -244,7 +244,7 @@ TEST(JobErrors, TrainableName) {
   EXPECT_EQ(getErrors("batch = 8",
                       R"(batch = 8
   trainable x = "*")"),
-            R"(job.hfta:11:13: error: 'trainable' takes patterns alone
+            R"(job.hfta:11:13: error: 'trainable' takes only patterns
   trainable x = "*"
             ^~~~~~~
 hint: for example: trainable "conv1.*"
@@ -370,7 +370,7 @@ hint: numbers look like 1, 0.5 or 1e-3
 
 TEST(JobErrors, SizeForNumber) {
   EXPECT_EQ(getErrors("batch = 8", "batch = 8KiB"),
-            R"(job.hfta:10:19: error: 'batch' is no size
+            R"(job.hfta:10:19: error: 'batch' is a number, not a size in bytes
   data d, batch = 8KiB
                   ^~~~
 hint: write a number without a unit

@@ -34,7 +34,7 @@ TEST(ModelErrors, DefinedTwice) {
             R"(job.hfta:3:3: error: 'h' is defined twice
   h = relu(h)
   ^
-hint: layers are called after what they are assigned to: give each its own name
+hint: a layer has the name that it is assigned to: give each layer its own name
 job.hfta:2:3: note: the first one is here
   h = linear(x, 3)
   ^
@@ -130,10 +130,10 @@ hint: at most 68719476736 elements
 
 TEST(ModelErrors, NotATensor) {
   EXPECT_EQ(getErrors(kReturn, "return linear(3, 3)"),
-            R"(job.hfta:2:17: error: 'x' is a tensor, got 3
+            R"(job.hfta:2:17: error: 'x' must be a tensor, got 3
   return linear(3, 3)
                 ^
-hint: a number is one together with a tensor: 2 * x
+hint: combine the number with a tensor, for example 2 * x
 )");
 }
 
@@ -141,7 +141,7 @@ TEST(ModelErrors, ShapesDontFit) {
   EXPECT_EQ(getErrors(kReturn,
                       R"(a = linear(x, 3)
   return a + x)"),
-            R"(job.hfta:3:12: error: shapes [8, 3] and [8, 4] don't fit
+            R"(job.hfta:3:12: error: shapes [8, 3] and [8, 4] can't be broadcast
   return a + x
            ^
 hint: axes are matched from the last one on; each pair is equal or has a 1
@@ -216,7 +216,7 @@ TEST(ModelErrors, PoolPadding) {
       R"(job.hfta:2:67: error: padding of 2 is more than half of the kernel of 2
   return flatten(max_pool(reshape(x, [batch, 1, 4]), 2, padding = 2))
                                                                   ^
-hint: some windows would lie in the padding alone
+hint: some windows would contain only padding
 )");
 }
 

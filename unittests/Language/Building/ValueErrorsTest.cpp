@@ -157,10 +157,10 @@ TEST(ModelErrors, OutputWithoutBatch) {
   return linear(x, 3))",
                 R"(model net(x: f32[batch, 4], s = 1) {
   return s)"),
-      R"(job.hfta:2:10: error: output 's' of shape [] has not the batch on axis 0
+      R"(job.hfta:2:10: error: output 's' of shape [] doesn't have the batch on axis 0
   return s
          ^
-hint: outputs hold one row a sample
+hint: an output has one row for each sample
 )");
 }
 
@@ -184,7 +184,7 @@ TEST(ModelErrors, NameOfARate) {
       R"(job.hfta:1:29: error: a hyper-parameter can't be called 'dropout_rate' where the model has a dropout with a rate of its own
 model net(x: f32[batch, 4], dropout_rate = 1) {
                             ^~~~~~~~~~~~
-hint: that rate is called so; or write dropout(x, dropout_rate)
+hint: give it another name, as that rate has this one; or write dropout(x, dropout_rate)
 )");
 }
 
@@ -216,7 +216,7 @@ TEST(ModelErrors, OpenAxis) {
       R"(job.hfta:9:13: error: field 'x' has samples of shape [4], but input 'x' takes [n, 4]
   model net(x)
             ^
-hint: shapes may differ in axes of length 1 alone
+hint: shapes may differ only in axes of length 1
 )");
 }
 
@@ -227,7 +227,7 @@ TEST(ModelErrors, AxisName) {
             R"(job.hfta:2:3: error: 'batch' is the name of an axis
   batch = 3
   ^~~~~
-hint: axes and values have names of their own
+hint: give axes and values different names
 )");
 }
 
@@ -236,6 +236,6 @@ TEST(ModelErrors, AxisNameInput) {
             R"(job.hfta:1:11: error: 'x' is the name of an axis
 model net(x: f32[batch, x]) {
           ^
-hint: axes and values have names of their own
+hint: give axes and values different names
 )");
 }

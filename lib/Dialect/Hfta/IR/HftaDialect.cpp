@@ -188,10 +188,10 @@ LogicalResult ReplicasAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t first, int64_t count,
                                    int64_t stride) {
   if (first < 0 || count < 1 || stride < 1)
-    return emitError()
-           << "replicas must be at least one, from 0 on and at least "
-              "one apart, got "
-           << count << " from " << first << " on, " << stride << " apart";
+    return emitError() << "expected at least one replica, from 0 on and at "
+                          "least one apart, got "
+                       << count << " from " << first << " on, " << stride
+                       << " apart";
   constexpr int64_t most = std::numeric_limits<int32_t>::max();
   if (first > most || count - 1 > (most - first) / stride)
     return emitError() << "the last replica's number must be at most " << most
@@ -296,8 +296,8 @@ MemoryPlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   for (int64_t block : spilledGradients) {
     if (block <= last || block >= static_cast<int64_t>(blocks.size()))
       return emitError()
-             << "blocks whose gradients are spilled must be some of "
-             << blocks.size() << ", in ascending order, got " << block
+             << "blocks whose gradients are spilled must be some of the "
+             << blocks.size() << " blocks, in ascending order, got " << block
              << " after " << last;
     last = block;
   }
@@ -327,7 +327,9 @@ MemoryReserveAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "a reserve of memory is at least 0 bytes, got "
                        << std::min(bytes, copyBytes);
   if (leastCopies < 1 || mostCopies < leastCopies)
-    return emitError() << "a turn has 1 to so many copies, got " << leastCopies
-                       << " to " << mostCopies;
+    return emitError()
+           << "expected at least one copy in a turn, and a greatest "
+              "number that isn't less, got "
+           << leastCopies << " to " << mostCopies << " copies";
   return success();
 }

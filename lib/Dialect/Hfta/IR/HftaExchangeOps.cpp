@@ -22,7 +22,7 @@ static SegmentAttr getSegment(Operation *op, PlaceAttr place) {
 template <typename OpTy>
 static LogicalResult verifyPostingQueue(OpTy op) {
   if (op.getQueue() == 0)
-    return op.emitOpError("needs a queue after 0, which is the host's own");
+    return op.emitOpError("needs a queue above 0, which is the host's own");
   return verifyQueue(op);
 }
 
@@ -37,7 +37,7 @@ static LogicalResult verifyOnce(OpTy op, bool mayTakeTurns = false) {
         !outer.getCopies())
       return op.emitOpError("stands in a repeat over ")
              << stringifyRepeatKind(outer.getOver())
-             << ", of which each rank has its own number";
+             << ", which ranks repeat different numbers of times";
   return verifyPostingQueue(op);
 }
 
@@ -46,17 +46,17 @@ static LogicalResult verifyAllHold(Operation *op, PlaceAttr place) {
   SegmentAttr segment = getSegment(op, place);
   if (!segment || !segment.getHolders())
     return success();
-  return op->emitOpError("is of all replicas, but segment ")
-         << place.getNumber() << " of replicas " << segment.getHolders()
-         << " alone";
+  return op->emitOpError("is for all replicas, but segment ")
+         << place.getNumber() << " is held only by replicas "
+         << segment.getHolders();
 }
 
 LogicalResult AllReduceOp::verify() {
   PlaceAttr at = getAt();
   if (at.getSpace() != Space::segment ||
       getThrough().getSpace() != Space::segment)
-    return emitOpError("adds up what lies in segments, not from ")
-           << getThrough() << " to " << at;
+    return emitOpError("expected two places in segments, got ")
+           << at << " and " << getThrough();
   int64_t block = at.getStride();
   if (auto bytes = static_cast<int64_t>(getBytes());
       block < 1 || bytes < 1 || bytes % block != 0)
@@ -84,12 +84,13 @@ AllReduceOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
     return failure();
   SegmentAttr sums = getSegment(*this, getAt());
   if (sums && !sums.isOfGroups())
-    return emitOpError("adds up groups, of which segment ")
-           << at << " has none: its role is " << stringifyRole(sums.getRole());
+    return emitOpError("adds up one instance for each group, but segment ")
+           << at << " has role " << stringifyRole(sums.getRole());
   SegmentAttr received = getSegment(*this, getThrough());
   if (received && received.getRole() != Role::received)
-    return emitOpError("receives in segment ")
-           << through << ", whose role is "
+    return emitOpError(
+               "expected a segment of role received to receive in, got ")
+           << "segment " << through << " of role "
            << stringifyRole(received.getRole());
   if (failed(verifyAllHold(*this, getAt())))
     return failure();
@@ -98,7 +99,7 @@ AllReduceOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
 
 LogicalResult AllGatherOp::verify() {
   if (getAt().getSpace() != Space::segment)
-    return emitOpError("gathers in segments, not ") << getAt();
+    return emitOpError("expected a place in a segment, got ") << getAt();
   if (auto bytes = static_cast<int64_t>(getBytes()); bytes < 1)
     return emitOpError("must gather at least one byte, got ") << bytes;
   return verifyOnce(*this);
@@ -110,8 +111,8 @@ AllGatherOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
     return failure();
   SegmentAttr segment = getSegment(*this, getAt());
   if (segment && segment.getRole() != Role::exchange)
-    return emitOpError("gathers micro-batches' own in segment ")
-           << getAt().getNumber() << ", whose role is "
+    return emitOpError("expected a segment of role exchange, got segment ")
+           << getAt().getNumber() << " of role "
            << stringifyRole(segment.getRole());
   return verifyAllHold(*this, getAt());
 }
@@ -122,23 +123,23 @@ template <typename OpTy>
 static LogicalResult verifyCopiesPlace(OpTy op) {
   PlaceAttr at = op.getAt();
   if (at.getSpace() != Space::segment)
-    return op.emitOpError("is of what lies in segments, not of ") << at;
+    return op.emitOpError("expected a place in a segment, got ") << at;
   auto bytes = static_cast<int64_t>(op.getBytes());
   if (bytes < 1)
-    return op.emitOpError("must be of at least one byte, got ") << bytes;
+    return op.emitOpError("expected at least one byte, got ") << bytes;
   if (failed(verifyPlace(op, at, bytes)))
     return failure();
   SegmentAttr segment = getSegment(op, at);
   if (at.getStride() == 0 || !segment)
     return success();
   if (segment.getCopyBytes() > 0 && segment.getCopyBytes() != at.getStride())
-    return op.emitOpError("goes from copy to copy by ")
-           << at.getStride() << " bytes in segment " << at.getNumber()
-           << ", whose slabs have " << segment.getCopyBytes();
+    return op.emitOpError("has a stride of ")
+           << at.getStride() << " bytes from copy to copy in segment "
+           << at.getNumber() << ", whose slabs have " << segment.getCopyBytes();
   if (at.getStride() > segment.getBytes())
-    return op.emitOpError("goes from copy to copy by ")
-           << at.getStride() << " bytes in segment " << at.getNumber()
-           << ", which has " << segment.getBytes();
+    return op.emitOpError("has a stride of ")
+           << at.getStride() << " bytes from copy to copy in segment "
+           << at.getNumber() << ", which has " << segment.getBytes();
   int64_t begin = segment.getCopyBytes() > 0 ? at.getOffset() : 0;
   if (begin + bytes > at.getStride())
     return op.emitOpError("ends at byte ")
@@ -159,8 +160,10 @@ static LogicalResult verifyForAllCopies(OpTy op) {
   for (auto outer = op->template getParentOfType<EveryOp>(); outer;
        outer = outer->template getParentOfType<EveryOp>())
     if (outer.choosesCopies())
-      return op.emitOpError("is for all copies, but stands in what is for ")
-             << stringifyDueKind(outer.getWhich()) << " alone";
+      return op.emitOpError(
+                 "is for all copies, but stands in commands for copies "
+                 "that are '")
+             << stringifyDueKind(outer.getWhich()) << "'";
   return success();
 }
 
@@ -188,15 +191,15 @@ BroadcastBytesOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
   case Role::moment:
     break;
   default:
-    return emitOpError("is of what a step makes and keeps, not of segment ")
+    return emitOpError("can't be for segment ")
            << getAt().getNumber() << ", whose role is "
            << stringifyRole(segment.getRole());
   }
   for (ReplicasAttr replicas : {getFrom(), getTo()})
     if (segment.getHolders() && !replicas.isWithin(segment.getHolders()))
-      return emitOpError("is of replicas ")
+      return emitOpError("is for replicas ")
              << replicas << ", but segment " << getAt().getNumber()
-             << " of replicas " << segment.getHolders() << " alone";
+             << " is held only by replicas " << segment.getHolders();
   return success();
 }
 
@@ -214,8 +217,8 @@ TakeGroupOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
     return failure();
   SegmentAttr segment = getSegment(*this, getAt());
   if (segment && segment.getRole() != Role::moment)
-    return emitOpError("is of moments, not of segment ")
-           << getAt().getNumber() << ", whose role is "
+    return emitOpError("expected a segment of role moment, got segment ")
+           << getAt().getNumber() << " of role "
            << stringifyRole(segment.getRole());
   return success();
 }
@@ -228,15 +231,18 @@ TakeGroupOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
 template <typename OpTy>
 static LogicalResult verifyMessage(OpTy op) {
   if (op.getAt().getSpace() != Space::segment)
-    return op.emitOpError("is of what lies in segments, not of ") << op.getAt();
+    return op.emitOpError("expected a place in a segment, got ") << op.getAt();
   if (auto bytes = static_cast<int64_t>(op.getBytes()); bytes < 1)
-    return op.emitOpError("must be of at least one byte, got ") << bytes;
+    return op.emitOpError("expected at least one byte, got ") << bytes;
   auto stage = static_cast<int64_t>(op.getStage());
   auto schedule = op->template getParentOfType<ScheduleOp>();
   if (stage < 0 || stage == static_cast<int64_t>(schedule.getStage()))
-    return op.emitOpError("needs another stage than its own, got ") << stage;
+    return op.emitOpError(
+               "expected the number of another stage than its own, got ")
+           << stage;
   if (getTurns(op))
-    return op.emitOpError("is of all copies, but stands in a turn of some");
+    return op.emitOpError(
+        "is for all copies, but stands in turns of some of them");
   return verifyPostingQueue(op);
 }
 
@@ -252,7 +258,8 @@ SendOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
 LogicalResult ReceiveOp::verify() {
   auto ahead = static_cast<int64_t>(getAhead());
   if (ahead < 0 || (ahead > 0 && !isInMicroBatches(*this)))
-    return emitOpError("looks ahead from a micro-batch, not back; got ")
+    return emitOpError("needs a micro-batch to look ahead from, and cannot "
+                       "look back; got ")
            << ahead;
   return verifyMessage(*this);
 }

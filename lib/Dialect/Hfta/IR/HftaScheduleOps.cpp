@@ -39,10 +39,10 @@ LogicalResult LaunchOp::verify() {
   for (int64_t number : getWritten())
     if (number < 0 || number >= count)
       return emitOpError("writes binding ")
-             << number << ", there are " << count;
+             << number << ", but there are " << count;
   if (getCopy() && getPerCopy())
-    return emitOpError("is copy ")
-           << *getCopy() << "'s own and so can't run once a copy";
+    return emitOpError("is for copy ")
+           << *getCopy() << " alone and so can't run once per copy";
   if (getJoins() && !isa_and_nonnull<LaunchOp>((*this)->getPrevNode()))
     return emitOpError("joins a launch, but none stands before it");
   return success();
@@ -62,8 +62,7 @@ LogicalResult TaskOp::verify() {
   if (getPart().empty())
     return emitOpError("needs a part");
   if (auto block = static_cast<int64_t>(getBlock()); block < -1)
-    return emitOpError("must be of a block, or of the whole program, -1; got ")
-           << block;
+    return emitOpError("expected the number of a block, or -1, got ") << block;
   if (failed(verifySegments(*this, "reads", getReads())))
     return failure();
   return verifySegments(*this, "writes", getWrites());
@@ -95,8 +94,8 @@ static LogicalResult verifyWorkspace(TaskOp task, ArrayRef<int64_t> needed) {
   SmallVector<int64_t> numbers = task.findWorkspaces();
   if (numbers.size() != needed.size())
     return task.emitOpError("touches ")
-           << numbers.size() << " segments of role 'workspace', but tells of "
-           << needed.size() << " how much it needs";
+           << numbers.size() << " segments of role 'workspace', but lists the "
+           << "bytes of " << needed.size();
   DenseMap<int64_t, int64_t> neededOf;
   for (auto [number, bytes] : llvm::zip(numbers, needed)) {
     int64_t all = cast<SegmentAttr>(segments[number]).getUnitBytes();
@@ -120,7 +119,7 @@ LogicalResult TaskOp::verifyRegions() {
   for (Operation &op : getBody().front()) {
     auto launch = dyn_cast<LaunchOp>(op);
     if (!launch)
-      return op.emitOpError("stands in a task, which holds launches alone");
+      return op.emitOpError("stands in a task, which may hold only launches");
     for (auto [index, binding] : llvm::enumerate(launch.getBindings())) {
       int64_t segment = cast<BindingAttr>(binding).getSegment();
       auto number = static_cast<int64_t>(index);
@@ -150,7 +149,8 @@ static LogicalResult verifyCommands(Region &region) {
              BroadcastBytesOp, TakeGroupOp, SendOp, ReceiveOp, RecordOp,
              AwaitOp, FetchOp, EvictOp, DropOp, RepeatOp, EveryOp, OnlyOp,
              ActionsOp>(op))
-      return op.emitOpError("stands in a schedule, which holds commands alone");
+      return op.emitOpError(
+          "stands in a schedule, which may hold only commands");
   return success();
 }
 
@@ -168,8 +168,8 @@ LogicalResult ScheduleOp::verify() {
   auto stage = static_cast<int64_t>(getStage());
   if (stage < -1 ||
       (stage >= 0 && !getSymName().ends_with(makeName("", stage))))
-    return emitOpError("must be the whole program's, or end with the number of "
-                       "its stage, got ")
+    return emitOpError("must have a symbol that ends with its stage, or stage "
+                       "-1, got stage ")
            << stage;
   return verifySegments(*this, "keeps", getKeeps());
 }
@@ -256,14 +256,14 @@ LogicalResult CaseOp::verifyRegions() { return verifyCommands(getBody()); }
 LogicalResult ActionsOp::verify() {
   ArrayRef<int64_t> order = getOrder();
   if (order.size() % 2 != 0)
-    return emitOpError("orders actions, each a case and a micro-batch; got ")
+    return emitOpError("expected pairs of a case and a micro-batch, got ")
            << order.size() << " numbers";
   auto cases = static_cast<int64_t>(getBody().front().getOperations().size());
   std::set<std::pair<int64_t, int64_t>> known;
   for (size_t i = 0; i < order.size(); i += 2) {
     if (order[i] < 0 || order[i] >= cases || order[i + 1] < 0)
       return emitOpError("has no case ")
-             << order[i] << " for micro-batch " << order[i + 1] << ", of "
+             << order[i] << " for micro-batch " << order[i + 1] << ", only "
              << cases << " cases";
     if (!known.emplace(order[i], order[i + 1]).second)
       return emitOpError("orders case ")
@@ -277,7 +277,7 @@ LogicalResult ActionsOp::verifyRegions() {
   for (Operation &op : getBody().front()) {
     auto number = dyn_cast<CaseOp>(op);
     if (!number)
-      return op.emitOpError("stands in actions, which are cases alone");
+      return op.emitOpError("stands in actions, which may hold only cases");
     if (number.getNumber() != next++)
       return op.emitOpError("must have number ") << next - 1;
   }
@@ -301,7 +301,8 @@ LogicalResult EveryOp::verify() {
   for (auto outer = (*this)->getParentOfType<EveryOp>(); outer;
        outer = outer->getParentOfType<EveryOp>())
     if (outer.choosesCopies())
-      return emitOpError("chooses copies in another one that does");
+      return emitOpError(
+          "chooses copies, but stands in another hfta.every that does");
   return success();
 }
 
@@ -311,13 +312,13 @@ LogicalResult RepeatOp::verify() {
   if (auto copies = getCopies();
       copies && (getOver() != RepeatKind::turns || int64_t(*copies) < 1))
     return emitOpError("over ")
-           << stringifyRepeatKind(getOver()) << " can't be of "
-           << int64_t(*copies) << " copies";
+           << stringifyRepeatKind(getOver()) << " can't be for "
+           << int64_t(*copies) << " copies at a time";
   for (auto outer = (*this)->getParentOfType<RepeatOp>(); outer;
        outer = outer->getParentOfType<RepeatOp>())
     if (outer.getOver() == getOver())
-      return emitOpError("over ")
-             << stringifyRepeatKind(getOver()) << " stands in another one";
+      return emitOpError("over ") << stringifyRepeatKind(getOver())
+                                  << " stands in another such repeat";
   return success();
 }
 
@@ -326,9 +327,9 @@ LogicalResult RepeatOp::verifyRegions() { return verifyCommands(getBody()); }
 /// (C2)
 LogicalResult OnlyOp::verify() {
   if ((*this)->getParentOfType<OnlyOp>())
-    return emitOpError("stands in another one");
+    return emitOpError("stands in another hfta.only");
   if (isInMicroBatches(*this))
-    return emitOpError("stands in what is done for a rank's own micro-batches");
+    return emitOpError("stands in commands for a rank's own micro-batches");
   return success();
 }
 
@@ -347,8 +348,9 @@ LogicalResult OnlyOp::verifyRegions() {
   });
   if (!wrong)
     return success();
-  return wrong->emitOpError("stands in what replicas ")
-         << getReplicas() << " alone do, but is for all";
+  return wrong->emitOpError("is for all replicas, but stands in "
+                            "commands only for replicas ")
+         << getReplicas();
 }
 
 /// (C5)
@@ -359,8 +361,8 @@ static LogicalResult verifyHolders(RunOp run, TaskOp task) {
   };
   if (!isHeld(task.getReplicasAttr()))
     return run.emitOpError("runs ")
-           << run.getTaskAttr() << ", which is for replicas "
-           << task.getReplicasAttr() << " alone";
+           << run.getTaskAttr() << ", which is only for replicas "
+           << task.getReplicasAttr();
   ArrayAttr segments = SegmentAttr::getTable(run);
   for (ArrayRef<int64_t> numbers : {task.getReads(), task.getWrites()})
     for (int64_t number : numbers) {
@@ -370,7 +372,7 @@ static LogicalResult verifyHolders(RunOp run, TaskOp task) {
       if (segment && !isHeld(segment.getHolders()))
         return run.emitOpError("runs ")
                << run.getTaskAttr() << ", which touches segment " << number
-               << " of replicas " << segment.getHolders() << " alone";
+               << ", held only by replicas " << segment.getHolders();
     }
   return success();
 }
@@ -382,8 +384,8 @@ LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   if (failed(verifyHolders(*this, task)))
     return failure();
   if (getTurns(*this) && !task.getByCopies())
-    return emitOpError("runs ")
-           << getTaskAttr() << " in turns, which can't run by copies";
+    return emitOpError("stands in turns, but task ")
+           << getTaskAttr() << " can't run by copies";
   return verifyQueue(*this);
 }
 
@@ -398,7 +400,7 @@ LogicalResult hfta::verifyPlace(Operation *op, PlaceAttr place, int64_t bytes,
     return success();
   if (place.getNumber() >= static_cast<int64_t>(segments.size()))
     return op->emitOpError("has no such place: ")
-           << place << ", there are " << segments.size() << " segments";
+           << place << ", as there are " << segments.size() << " segments";
   auto segment = dyn_cast<SegmentAttr>(segments[place.getNumber()]);
   if (segment && !segment.isResident() && !mayBeInArena)
     return op->emitOpError("needs memory that stays, but segment ")
@@ -420,13 +422,13 @@ LogicalResult TransferOp::verify() {
   if (auto bytes = static_cast<int64_t>(getBytes()); bytes < 1)
     return emitOpError("must copy at least one byte, got ") << bytes;
   if (isOfCaller(getTo()))
-    return emitOpError("writes to ")
+    return emitOpError("can't write to ")
            << getTo() << ", which belongs to the caller";
   if (getFrom().getSpace() != Space::segment &&
       getTo().getSpace() != Space::segment)
     return emitOpError("must begin or end in a segment");
   if (auto ahead = static_cast<int64_t>(getAhead()); ahead < 0)
-    return emitOpError("looks ahead, not back; got ") << ahead;
+    return emitOpError("can't look back, got ahead = ") << ahead;
   return verifyQueue(*this);
 }
 
@@ -439,7 +441,7 @@ TransferOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
 
 LogicalResult FillOp::verify() {
   if (getTo().getSpace() != Space::segment)
-    return emitOpError("fills segments, not ") << getTo();
+    return emitOpError("expected a place in a segment, got ") << getTo();
   if (auto bytes = static_cast<int64_t>(getBytes()); bytes < 1)
     return emitOpError("must fill at least one byte, got ") << bytes;
   return verifyQueue(*this);
@@ -457,8 +459,8 @@ static LogicalResult verifyEvent(OpTy op) {
   auto instances = static_cast<int64_t>(op.getInstances());
   auto ahead = static_cast<int64_t>(op.getAhead());
   if (instances < 1 || ahead < 0)
-    return op.emitOpError("needs events to take turns, and looks ahead, not "
-                          "back; got ")
+    return op.emitOpError("expected at least one instance, and 'ahead' of at "
+                          "least 0, got ")
            << instances << " and " << ahead;
   return verifyQueue(op);
 }

@@ -73,8 +73,8 @@ static LogicalResult verifyPurposesDiffer(VariableOp first) {
       other = variable;
       continue;
     }
-    InFlightDiagnostic diagnostic = variable.emitOpError("is for ")
-                                    << purpose << ", as another one is";
+    InFlightDiagnostic diagnostic = variable.emitOpError("has the purpose ")
+                                    << purpose << " of another variable";
     diagnostic.attachNote((isNew ? other : same->second).getLoc())
         << "declared here";
     return diagnostic;
@@ -124,9 +124,9 @@ static LogicalResult verifyHolders(VariableOp variable) {
   case Role::saved:
     break;
   default:
-    return variable.emitOpError("of role '")
+    return variable.emitOpError("has role '")
            << stringifyRole(variable.getRole())
-           << "' is all replicas', but has holders";
+           << "', whose variables all replicas hold, but has holders";
   }
   if (variable.getReaders())
     return variable.emitOpError(
@@ -145,7 +145,7 @@ LogicalResult VariableOp::verify() {
   if (getInstances() < 1)
     return emitOpError("needs at least one instance, got ") << getInstances();
   if (getCopy() && isArrayed(type))
-    return emitOpError("is of copy ")
+    return emitOpError("belongs to copy ")
            << *getCopy() << " alone and so must be shared, got " << type;
   if (PurposeAttr purpose = getPurposeAttr();
       purpose && purpose.getRole() != getRole())
@@ -156,8 +156,9 @@ LogicalResult VariableOp::verify() {
   if (failed(verifyHolders(*this)))
     return failure();
   if (!SegmentAttr::mayHave(getRole(), getResidency()))
-    return emitOpError("of role '") << stringifyRole(getRole()) << "' can't be "
-                                    << stringifyResidency(getResidency());
+    return emitOpError("has role '")
+           << stringifyRole(getRole()) << "' and can't be "
+           << stringifyResidency(getResidency());
   std::optional<Attribute> initial = getInitial();
   if (!initial)
     return success();

@@ -30,15 +30,16 @@ template <typename OpTy>
 static LogicalResult verifyPosition(OpTy op) {
   auto ahead = static_cast<int64_t>(op.getAhead());
   if (ahead < 0 || (ahead > 0 && !isInMicroBatches(op)))
-    return op.emitOpError("looks ahead from a micro-batch, not back; got ")
+    return op.emitOpError("needs a micro-batch to look ahead from, and cannot "
+                          "look back; got ")
            << ahead;
   for (auto outer = op->template getParentOfType<EveryOp>(); outer;
        outer = outer->template getParentOfType<EveryOp>())
     if (outer.choosesCopies())
       return op.emitOpError(
-                 "is for all copies of a turn, but stands in what is "
-                 "for ")
-             << stringifyDueKind(outer.getWhich()) << " alone";
+                 "is for all copies of a turn, but stands in commands for "
+                 "copies that are '")
+             << stringifyDueKind(outer.getWhich()) << "'";
   return verifyQueue(op);
 }
 
@@ -49,16 +50,19 @@ static LogicalResult verifySegment(OpTy op) {
   ArrayAttr segments = SegmentAttr::getTable(op);
   SegmentAttr segment = getSegment(op);
   if (!segment)
-    return op.emitOpError("is of segment ")
-           << number << ", there are " << (segments ? segments.size() : 0);
+    return op.emitOpError("names segment ")
+           << number << ", but there are " << (segments ? segments.size() : 0)
+           << " segments";
   if (segment.isResident())
-    return op.emitOpError("is of segment ") << number << ", which is resident";
+    return op.emitOpError("needs a segment that isn't resident, but segment ")
+           << number << " is";
   auto schedule = op->template getParentOfType<ScheduleOp>();
   bool isKept = llvm::is_contained(schedule.getKeeps(), number);
   if (segment.getCopyBytes() > 0 && !isKept && !findTurnCopies(op))
-    return op.emitOpError("is of segment ")
-           << number
-           << ", whose slabs aren't kept: it needs turns of a number of copies";
+    return op.emitOpError(
+               "needs turns of a given number of copies, as the slabs of "
+               "segment ")
+           << number << " aren't kept";
   return success();
 }
 
@@ -72,7 +76,7 @@ static LogicalResult verifyStored(OpTy op) {
            << op.getSegment() << " is "
            << stringifyResidency(segment.getResidency());
   if (op.getQueue() == 0)
-    return op.emitOpError("needs a queue after 0, which is the host's own");
+    return op.emitOpError("needs a queue above 0, which is the host's own");
   return success();
 }
 

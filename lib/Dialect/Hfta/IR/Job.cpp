@@ -373,7 +373,7 @@ static std::string checkStageBlocks(const Job &job) {
   if (blocks.empty())
     return "";
   if (job.chunks > 1)
-    return "'stage_blocks' are those of stages of one chunk";
+    return "'stage_blocks' needs stages of one chunk";
   auto isNotBefore = std::greater_equal<int64_t>();
   bool areInOrder = std::adjacent_find(blocks.begin(), blocks.end(),
                                        isNotBefore) == blocks.end();
@@ -389,7 +389,7 @@ static std::string checkWorkerPlaces(const Job &job) {
   if (job.workerPlaces.empty())
     return "";
   if (job.getStageCount() == 1)
-    return "'worker_places' are those of several stages' workers";
+    return "'worker_places' needs several stages";
   int64_t workers = job.getWorkers();
   std::vector<int64_t> sorted = job.workerPlaces;
   llvm::sort(sorted);

@@ -45,15 +45,16 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
        llvm::zip(caches.drop_back(), caches.drop_front())) {
     if (after.getBytes() < before.getBytes())
       return emitError() << "a cache of " << after.getBytes()
-                         << " bytes comes behind one of " << before.getBytes();
+                         << " bytes comes after a larger one of "
+                         << before.getBytes();
     if (after.getLineBytes() != before.getLineBytes())
       return emitError() << "caches have lines of " << before.getLineBytes()
                          << " and of " << after.getLineBytes() << " bytes";
   }
   if (features.empty() != llvmFeatures.empty() ||
       features.count(',') != llvmFeatures.count(','))
-    return emitError() << "features '" << features << "' and LLVM's '"
-                       << llvmFeatures << "' aren't as many";
+    return emitError() << "expected as many LLVM features as features, got '"
+                       << llvmFeatures << "' for '" << features << "'";
   return success();
 }
 
