@@ -51,7 +51,8 @@ def ConvertHftaToLinalgPass
     "::mlir::tensor::TensorDialect"];
   let options = [
     Option<"wholeProducts", "whole-products", "bool", /*default=*/"false",
-           "Don't pack operands, nor cut convolutions into pieces">,
+           "lower each product to one op on its operands, without packing them or "
+           "cutting convolutions into pieces">,
   ];
 }
 
@@ -160,7 +161,7 @@ def HftaDistributeKernels
 }
 
 def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "::mlir::ModuleOp"> {
-  let summary = "Convert kernels that do a thread's work to NVVM";
+  let summary = "Convert kernels, as functions of one GPU thread, to NVVM";
   let description = [{
     Converts kernels as `convert-kernels-to-llvm` does, but their entry points
     are launched by an NVIDIA GPU with a grid of (blocks, 1, copies). The
@@ -220,7 +221,7 @@ def HftaAddWarpGroupKernels
 }
 
 def HftaChooseGpuKernels : Pass<"hfta-choose-gpu-kernels", "::mlir::ModuleOp"> {
-  let summary = "Keep of a GPU's kernels those for one kind of chip";
+  let summary = "Keep only the GPU kernels for one kind of chip";
   let description = [{
     Runs on a module of GPU code. If a kernel has a replacement for chips with
     instructions of warp groups, only one of both stays, under the name by which it
@@ -244,7 +245,7 @@ def HftaChooseGpuKernels : Pass<"hfta-choose-gpu-kernels", "::mlir::ModuleOp"> {
 }
 
 def HftaCollectGpuCode : Pass<"hfta-collect-gpu-code", "::mlir::ModuleOp"> {
-  let summary = "Move what runs on a GPU to a module of its own";
+  let summary = "Move the code for GPUs to a module of its own";
   let description = [{
     Moves the entry points of kernels, and the functions and constants that they
     use, to a nested module `hfta.gpu`, from which images for chips are made. All
@@ -263,7 +264,7 @@ def HftaCollectGpuCode : Pass<"hfta-collect-gpu-code", "::mlir::ModuleOp"> {
 }
 
 def HftaEmulateGpu : Pass<"hfta-emulate-gpu", "::mlir::ModuleOp"> {
-  let summary = "Make kernels of a GPU functions for the host's processor";
+  let summary = "Turn GPU kernels into functions for the host's processor";
   let description = [{
     Runs on a module of GPU code. Registers are read from an array
     `hfta_emulated_registers`, which the caller of a kernel fills for each thread.
@@ -371,7 +372,7 @@ def HftaKernelsToLoops : Pass<"hfta-kernels-to-loops", "::mlir::func::FuncOp"> {
 }
 
 def HftaKernelsToThreads : Pass<"hfta-kernels-to-threads", "::mlir::ModuleOp"> {
-  let summary = "Make kernels on tensors functions of one thread of a GPU";
+  let summary = "Turn kernels on tensors into functions of one GPU thread";
   let description = [{
     A kernel becomes a function of its arguments' memory, the memory of results
     that don't overwrite an argument, the index of an element and scratch
@@ -463,12 +464,12 @@ def HftaMapKernelsToGpu : Pass<"hfta-map-kernels-to-gpu", "::mlir::func::FuncOp"
   }];
   let options = [
     Option<"always", "always", "bool", /*default=*/"false",
-           "Also where a thread an element is as good, to test the rest">,
+           "let threads work together on small kernels, too, for tests">,
   ];
 }
 
 def HftaMatricesToLoops : Pass<"hfta-matrices-to-loops", "::mlir::func::FuncOp"> {
-  let summary = "Lower kernels of one algorithm on matrices to loops on memory";
+  let summary = "Lower kernels that are one algorithm on matrices to loops on memory";
   let description = [{
     A kernel that is one op on matrices (`AloneTrait`) becomes a function of
     memory, as by `hfta-distribute-kernels`, and the algorithm's loops over
@@ -543,7 +544,7 @@ def HftaVerifySumOrder : Pass<"hfta-verify-sum-order", "::mlir::func::FuncOp"> {
   let options = [
     Option<"check", "check", "bool", "true", "whether to check">,
     Option<"eraseMarks", "erase-marks", "bool", "false",
-           "take away the marks by which loops refer to their sums">
+           "remove the marks by which loops refer to their sums">
   ];
 }
 

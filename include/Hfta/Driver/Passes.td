@@ -6,7 +6,7 @@
 include "mlir/Pass/PassBase.td"
 
 def HftaDescribeModel : Pass<"hfta-describe-model", "::mlir::ModuleOp"> {
-  let summary = "Note what a binary says of its models: identity, ONNX template";
+  let summary = "Note each model's identity and its template for ONNX files";
   let description = [{
     Runs on imported models, before fusion, and gives each an entry in
     `hfta.models`. `identity` is a digest of the model's graph and of the
@@ -28,7 +28,7 @@ def HftaDescribeModel : Pass<"hfta-describe-model", "::mlir::ModuleOp"> {
 }
 
 def HftaDescribePlan : Pass<"hfta-describe-plan", "::mlir::ModuleOp"> {
-  let summary = "Note what the tasks of a planned module cost";
+  let summary = "Note the costs of the tasks of a planned module";
   let description = [{
     Adds "model", the digest of the models' identities that plans and measured
     costs name, and "tasks" to `hfta.plan_json`, the JSON object that `info

@@ -10,7 +10,7 @@
 include "mlir/Pass/PassBase.td"
 
 def HftaFoldCasts : Pass<"hfta-fold-casts"> {
-  let summary = "Let sums widen what they read themselves";
+  let summary = "Fold casts of operands and results into the ops that add up terms";
   let description = [{
     Where hfta-apply-precision has put casts around a contraction, convolution
     or reduction, and nothing else reads the wide result, the op takes the
@@ -31,7 +31,7 @@ def HftaFoldCasts : Pass<"hfta-fold-casts"> {
 }
 
 def HftaCutTaps : Pass<"hfta-cut-taps"> {
-  let summary = "Leave out taps of convolutions that meet nothing but padding";
+  let summary = "Leave out taps of convolutions that multiply only padding";
   let description = [{
     In an image that is no larger than a convolution's window, taps at the
     window's ends multiply zeros alone. A convolution, or its input's gradient,
@@ -48,7 +48,7 @@ def HftaCutTaps : Pass<"hfta-cut-taps"> {
 }
 
 def HftaRoundFactors : Pass<"hfta-round-factors"> {
-  let summary = "Round the operands of products to what they multiply";
+  let summary = "Round the operands of products to the type of `hfta.multiply`";
   let description = [{
     The operands of products (ProductTrait) with `hfta.multiply` are rounded to
     that type, but remain f32. Each is rounded by the kernel that computes it,
@@ -67,12 +67,12 @@ def HftaRoundFactors : Pass<"hfta-round-factors"> {
   }];
   let options = [
     Option<"narrowsMemory", "narrow-memory", "bool", /*default=*/"false",
-           "widen what was rounded in each kernel that multiplies it">];
+           "store rounded operands in the narrow type">];
   let dependentDialects = ["::mlir::hfta::HftaDialect"];
 }
 
 def HftaRemakeSaved : Pass<"hfta-remake-saved", "::mlir::ModuleOp"> {
-  let summary = "Compute what a backward needs rather than leave it";
+  let summary = "Recompute values in the backward instead of saving them";
   let description = [{
     A value that a forward saves for a backward's elementwise ops and sums is
     recomputed instead if elementwise ops can compute it from small tensors and
@@ -99,7 +99,7 @@ def HftaRemakeSaved : Pass<"hfta-remake-saved", "::mlir::ModuleOp"> {
 }
 
 def HftaStoreGradients : Pass<"hfta-store-gradients", "::mlir::ModuleOp"> {
-  let summary = "Store gradients that a step adds to once";
+  let summary = "Store gradients, instead of adding to them, if a step has one micro-batch";
   let description = [{
     With one micro-batch a step's gradient is the one that its backward
     computes: it is stored, not added to what the variable holds, and the update
@@ -143,7 +143,7 @@ def HftaSinkReshapes : Pass<"hfta-sink-reshapes", "::mlir::func::FuncOp"> {
 }
 
 def HftaReadInPlace : Pass<"hfta-read-in-place", "::mlir::ModuleOp"> {
-  let summary = "Have kernels read what others would only move";
+  let summary = "Let kernels read tensors instead of transposed, sliced or padded copies";
   let description = [{
     A transpose, slice or pad of a tensor, and cheap elementwise ops with
     constants on its result, are repeated in each kernel that reads them, which
@@ -185,7 +185,7 @@ def HftaPackWeights : Pass<"hfta-pack-weights"> {
 }
 
 def HftaKeepFactors : Pass<"hfta-keep-factors", "::mlir::ModuleOp"> {
-  let summary = "Leave backwards the factors of products that forwards have made";
+  let summary = "Let the backward use transposed or rounded factors of the forward";
   let description = [{
     Where a forward stores a transposed or rounded parameter, or such a form of
     a value that it saves for its backward, and the backward would compute the
@@ -251,7 +251,7 @@ def HftaSumByParts : Pass<"hfta-sum-by-parts", "::mlir::func::FuncOp"> {
 }
 
 def HftaSortIndices : Pass<"hfta-sort-indices", "::mlir::func::FuncOp"> {
-  let summary = "Find by tables what each slice of a scatter_add adds up";
+  let summary = "Replace scatter_add by sums over tables of sorted indices";
   let description = [{
     Where each element is computed by a thread of its own, an element of a
     scatter_add would have to compare all indices with its own: as many
@@ -277,7 +277,7 @@ def HftaSortIndices : Pass<"hfta-sort-indices", "::mlir::func::FuncOp"> {
 }
 
 def HftaRepeatCheapOps : Pass<"hfta-repeat-cheap-ops"> {
-  let summary = "Compute again what costs less than reading it";
+  let summary = "Recompute cheap elementwise ops in each kernel that reads them";
   let description = [{
     A cheap elementwise op (without CostlyTrait) whose result several sums and
     elementwise ops read would be stored by a kernel of its own. Where it reads
@@ -335,8 +335,8 @@ def HftaFormKernels : Pass<"hfta-form-kernels", "::mlir::ModuleOp"> {
            "compute reductions that read the same tensor along the same axes "
            "together">,
     Option<"joinsSmall", "join-small", "bool", /*default=*/"false",
-           "compute small ops together that have nothing to do with each other, "
-           "and store last what tasks write">];
+           "compute independent small ops together, and move a task's writes to "
+           "its end">];
   let dependentDialects = ["::mlir::hfta::HftaDialect"];
 }
 

@@ -86,7 +86,7 @@ def HftaAssignLayouts : Pass<"hfta-assign-layouts", "::mlir::ModuleOp"> {
 }
 
 def HftaAssignResidency : Pass<"hfta-assign-residency", "::mlir::ModuleOp"> {
-  let summary = "Say which variables stay in memory within a budget";
+  let summary = "Choose which variables stay in memory within a budget";
   let description = [{
     This pass is for jobs with a memory budget. A block's parameters and its
     optimizer's state are `spilled`: they lie in the store while other blocks
@@ -182,7 +182,7 @@ def HftaDifferentiate : Pass<"hfta-differentiate", "::mlir::ModuleOp"> {
 }
 
 def HftaStagePipeline : Pass<"hfta-stage-pipeline", "::mlir::ModuleOp"> {
-  let summary = "Say what stages of a pipeline read of each other";
+  let summary = "Note which variables stages of a pipeline read from each other";
   let description = [{
     This pass is for jobs of several stages. A variable that stages other than
     that of its block read lists these (`readers`) and is sent to them: values
@@ -226,7 +226,7 @@ def HftaFuseModels : Pass<"hfta-fuse-models", "::mlir::ModuleOp"> {
 }
 
 def HftaInsertKfac : Pass<"hfta-insert-kfac", "::mlir::ModuleOp"> {
-  let summary = "Give a job with `precondition kfac` second-order steps";
+  let summary = "Add the tasks of `precondition kfac` to a training step";
   let description = [{
     This pass follows hfta-split-tasks. It finds by hfta.layer the layers whose
     weights are trained parameters, and forms units of them (`KfacUnits.h`); a
@@ -259,7 +259,7 @@ def HftaInsertKfac : Pass<"hfta-insert-kfac", "::mlir::ModuleOp"> {
 }
 
 def HftaMergeBlocks : Pass<"hfta-merge-blocks", "::mlir::ModuleOp"> {
-  let summary = "Make one block of neighbouring ones";
+  let summary = "Merge neighbouring blocks";
   let description = [{
     This pass runs between hfta-differentiate and hfta-split-tasks. It gives the
     ops of block b, and its variables, to block `into[b]`, and removes the cuts
@@ -278,12 +278,13 @@ def HftaMergeBlocks : Pass<"hfta-merge-blocks", "::mlir::ModuleOp"> {
   }];
   let options = [
     ListOption<"into", "into", "int64_t",
-      "for each block its new number, from 0 on, each the last one's or one more">
+      "each block's new number: 0 for block 0, then the same as for the block "
+      "before, or one more">
   ];
 }
 
 def HftaOutlineKernels : Pass<"hfta-outline-kernels", "::mlir::ModuleOp"> {
-  let summary = "Move kernels' regions into functions, equal ones once";
+  let summary = "Move kernels' regions into functions, one for equal regions";
   let description = [{
     Every region becomes a private `func.func` on one copy's plain tensors with
     the attribute `hfta.kernel`; kernels of equal regions share one. The
@@ -310,12 +311,12 @@ def HftaPlanMemory : Pass<"hfta-plan-memory", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"stateInSlabs", "state-in-slabs", "bool", /*default=*/"false",
-      "each copy's parameters and state lie together, segment by segment">
+      "place each copy's parameters and state in slabs, too">
   ];
 }
 
 def HftaPlanPipeline : Pass<"hfta-plan-pipeline", "::mlir::ModuleOp"> {
-  let summary = "Note on each op of the array's model in which block it is";
+  let summary = "Note the block of each op of the array's model";
   let description = [{
     A job's `cuts`, or else the option's, each name a value, or several, of the
     fused model, by origin: ops that depend on any of them come after the cut,
@@ -352,7 +353,7 @@ def HftaPlanPipeline : Pass<"hfta-plan-pipeline", "::mlir::ModuleOp"> {
 }
 
 def HftaPlanSpill : Pass<"hfta-plan-spill", "::mlir::ModuleOp"> {
-  let summary = "Plan what of a step is kept, spilled or computed again";
+  let summary = "Plan which values of a step are kept, spilled or recomputed";
   let description = [{
     This pass is for jobs with a memory budget, between hfta-differentiate and
     hfta-split-tasks. It models the undivided step by types and rates and finds
@@ -384,7 +385,7 @@ def HftaPrintLayers : Pass<"hfta-print-layers", "::mlir::ModuleOp"> {
 }
 
 def HftaSchedule : Pass<"hfta-schedule", "::mlir::ModuleOp"> {
-  let summary = "Make tasks data, and the order in which they run schedules";
+  let summary = "Turn tasks into data, and the orders in which they run into schedules";
   let description = [{
     Each task's function, which is a list of launches now, becomes an hfta.task.
     The orders in which tasks run, and the copies to and from the host, become
@@ -435,7 +436,7 @@ def HftaScheduleTransfers
 }
 
 def HftaSplitTasks : Pass<"hfta-split-tasks", "::mlir::ModuleOp"> {
-  let summary = "Deal a training step's ops out to tasks";
+  let summary = "Distribute the ops of a training step to tasks";
   let description = [{
     This pass follows hfta-differentiate. It makes a task of each part and block
     of the undivided functions, `forward`, `backward` (in an order that splits
@@ -484,7 +485,7 @@ def HftaSplitTasks : Pass<"hfta-split-tasks", "::mlir::ModuleOp"> {
 }
 
 def HftaTestKeep : Pass<"hfta-test-keep", "::mlir::ModuleOp"> {
-  let summary = "Have values kept at random, for tests";
+  let summary = "Choose at random which values are saved or recomputed, for tests";
   let description = [{
     This pass runs between hfta-differentiate and hfta-split-tasks. Of the
     training step's forward ops, a quarter gets `#hfta.keep<save>` and half
@@ -498,12 +499,13 @@ def HftaTestKeep : Pass<"hfta-test-keep", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"seed", "seed", "int64_t", /*default=*/"0", "chooses the ops">
+    Option<"seed", "seed", "int64_t", /*default=*/"0",
+      "seed of the random choice">
   ];
 }
 
 def HftaVerifySchedules : Pass<"hfta-verify-schedules", "::mlir::ModuleOp"> {
-  let summary = "Prove that each command finds what it is to use";
+  let summary = "Verify that each command of a schedule finds the data that it uses";
   let description = [{
     Follows each schedule as the host would, with a vector clock for each queue
     that events carry to other queues (Fidge, "Timestamps in message-passing

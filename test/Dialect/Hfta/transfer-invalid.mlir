@@ -300,7 +300,7 @@ module attributes {hfta.segments = [#hfta.segment<workspace, -1, 4096 bytes, 1 i
 // -----
 
 // A residency by another name.
-// expected-error@+2 {{expected one of [resident, transient, spilled] for where something lies while a program runs, got: somewhere}}
+// expected-error@+2 {{expected one of [resident, transient, spilled] for where a value lies while a program runs, got: somewhere}}
 // expected-error@+1 {{failed to parse Hfta_SegmentAttr parameter 'residency'}}
 module attributes {hfta.segments = [#hfta.segment<saved, -1, 4096 bytes, 1 instances (somewhere)>]} {
 }

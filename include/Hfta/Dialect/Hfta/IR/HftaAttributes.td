@@ -14,7 +14,7 @@ class Hfta_Attr<string name, string attrMnemonic, list<Trait> traits = []>
 }
 
 def Hfta_CopiesAttr : Hfta_Attr<"Copies", "copies"> {
-  let summary = "Tensor encoding: there is one such tensor a copy";
+  let summary = "Tensor encoding: there is one such tensor for each copy";
   let description = [{
     Example: `tensor<64x10xf32, #hfta.copies<8>>` is eight tensors of 64x10.
   }];
@@ -35,7 +35,7 @@ def Hfta_NormalAttr : Hfta_Attr<"Normal", "normal"> {
   let assemblyFormat = "`<` $mean `,` $deviation `>`";
 }
 
-def Hfta_Role : I32EnumAttr<"Role", "what a variable holds", [
+def Hfta_Role : I32EnumAttr<"Role", "kind of a variable's contents", [
     I32EnumAttrCase<"constant", 0>,
     I32EnumAttrCase<"parameter", 1>,
     I32EnumAttrCase<"gradient", 2>,
@@ -60,7 +60,7 @@ def Hfta_RoleAttr : EnumAttr<Hfta_Dialect, Hfta_Role, "role"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
-def Hfta_Residency : I32EnumAttr<"Residency", "where something lies while a program runs", [
+def Hfta_Residency : I32EnumAttr<"Residency", "where a value lies while a program runs", [
     I32EnumAttrCase<"resident", 0>,
     I32EnumAttrCase<"transient", 1>,
     I32EnumAttrCase<"spilled", 2>]> {
@@ -71,7 +71,7 @@ def Hfta_ResidencyAttr : EnumAttr<Hfta_Dialect, Hfta_Residency, "residency"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
-def Hfta_Purpose : I32EnumAttr<"Purpose", "what a variable of the compiler is for", [
+def Hfta_Purpose : I32EnumAttr<"Purpose", "purpose of a variable that the compiler makes", [
     I32EnumAttrCase<"step", 0>,
     I32EnumAttrCase<"micro_batch", 1>,
     I32EnumAttrCase<"first_sample", 2>,
@@ -109,41 +109,41 @@ def Hfta_Purpose : I32EnumAttr<"Purpose", "what a variable of the compiler is fo
 }
 
 def Hfta_PurposeAttr : Hfta_Attr<"Purpose", "purpose"> {
-  let summary = "What a variable of the compiler is for, and whose it is";
+  let summary = "Purpose of a variable that the compiler makes";
   let description = [{
-    Passes find a variable by this, never by its symbol (`VariableIndex`). Some
-    purposes belong to another variable, `of` a parameter or statistic; some are
-    distinguished by a name, which a user or the optimizer has given, or by a
-    number.
+    Passes find a variable by its purpose, never by its symbol
+    (`VariableIndex`). A purpose may refer to another variable, `of` a parameter
+    or statistic; and it may have a name, which a user or the optimizer has
+    given, or a number.
 
     | purpose | role of the variable | what it is |
     |---|---|---|
-    | `step`, `micro_batch`, `first_sample`, `valid_samples`, `seed`, `learning_rate`, `clip_norm` | `scalar` | what the trainer sets |
-    | `accumulations` | `scalar` | how many accumulations an update takes: one, but for libraries whose callers say so |
+    | `step`, `micro_batch`, `first_sample`, `valid_samples`, `seed`, `learning_rate`, `clip_norm` | `scalar` | set by the trainer |
+    | `accumulations` | `scalar` | number of backwards whose gradients an update takes: one, except in libraries whose callers ask for more |
     | `hyper_parameter "lr"` | `scalar` | a setting of the job or its model, one value a copy |
-    | `clip_scale` | `output` | what a step multiplies gradients with; NaN, where losses are scaled: it leaves the copy as it was |
-    | `loss_scale "factor"` | `optimizer_state` | what a copy's loss is multiplied with, and counts of its steps: `good_steps`, `skipped_steps` |
-    | `loss_scale_result "factor"` | `result` | what a step tells of them |
+    | `clip_scale` | `output` | factor by which a step multiplies gradients; NaN, if losses are scaled and gradients overflow: the step leaves the copy as it was |
+    | `loss_scale "factor"` | `optimizer_state` | factor by which a copy's loss is multiplied, and numbers of its steps: `good_steps`, `skipped_steps` |
+    | `loss_scale_result "factor"` | `result` | new values of these, which a step reports |
     | `norm of @w` | `output` | sum of squares of the gradient |
     | `loss` | `result` | the step's loss, or sum of losses |
     | `loss_weight` | `result` | sum of the losses' weights over a step's micro-batches; where there is one, the loss and the gradients are sums that are still to be divided by it |
-    | `mean_loss` | `result` | their quotient |
+    | `mean_loss` | `result` | `loss` divided by `loss_weight` |
     | `evaluation_loss`, `evaluation_weight`, `evaluation_metric` | `result` | sums over an evaluation's real samples |
     | `field "image"` | `input` | a micro-batch of the data block's field |
     | `input "x"`, `output "y"` | `input`, `output` | ports of an inference |
-    | `gradient of @w`, `state "momentum" of @w` | `gradient`, `optimizer_state` | of a trained parameter |
-    | `initial of @w` | `constant` | what it starts from |
-    | `batch_statistic "0" of @mean` | `exchange` | of a running statistic: what its update takes from one micro-batch |
-    | `loss_terms` | `result` | the sum of the losses' weights over a step, of which gradients are that were divided by it |
-    | `curvature "input_factor" of @w` | `curvature` | what a preconditioner keeps of a trained parameter from step to step |
-    | `moment "input" of @w` | `moment` | sums over a step's rows that its curvature is made of |
-    | `inner_product of @w` | `output` | of the gradient and what the preconditioner has made of it |
-    | `kl_scale` | `result` | what preconditioned gradients are multiplied with |
-    | `curvature_count "skipped"` | `result` | how often a step has left something of a preconditioner as it was |
+    | `gradient of @w`, `state "momentum" of @w` | `gradient`, `optimizer_state` | gradient and optimizer state of a trained parameter |
+    | `initial of @w` | `constant` | initial value of a variable |
+    | `batch_statistic "0" of @mean` | `exchange` | a micro-batch's statistic, from which a running statistic is updated |
+    | `loss_terms` | `result` | sum of the losses' weights over a step, by which the gradients have been divided |
+    | `curvature "input_factor" of @w` | `curvature` | state of a preconditioner for a trained parameter, kept from step to step |
+    | `moment "input" of @w` | `moment` | sums over a step's rows, from which the curvature is computed |
+    | `inner_product of @w` | `output` | inner product of the gradient and the preconditioned gradient |
+    | `kl_scale` | `result` | factor by which preconditioned gradients are multiplied |
+    | `curvature_count "skipped"` | `result` | number of factors or inverses that a step has not updated |
 
     Constraints:
-    - (C1) a purpose has a name if and only if it is one of several.
-    - (C2) it is of a variable if and only if variables have one each.
+    - (C1) a purpose has a name if and only if its kind takes one.
+    - (C2) it is `of` a variable if and only if its kind refers to one.
 
     Example: `#hfta.purpose<state "momentum" of @weight>`
   }];
@@ -331,8 +331,8 @@ def Hfta_TaskPart : I32EnumAttr<"TaskPart",
     I32EnumAttrCase<"evaluate", 6>,
     I32EnumAttrCase<"infer", 7>]> {
   let description = [{
-    The task that an op of an undivided function goes to: that of this part and
-    of the op's block. `sampled_moments` is loss and backward for drawn targets.
+    The part of the task to which an op of an undivided function goes; its block
+    is the op's. `sampled_moments` is loss and backward for drawn targets.
     `recompute` is made of ops of `forward`, and `backward_weight` of ops of
     `backward`, when ops are distributed.
   }];
@@ -367,7 +367,7 @@ def Hfta_PlaceAttr : Hfta_Attr<"Place", "place"> {
   let assemblyFormat = "`<` $space `,` $number `,` $offset (`,` $stride^)? `>`";
 }
 
-def Hfta_RepeatKind : I32EnumAttr<"RepeatKind", "what commands are repeated over", [
+def Hfta_RepeatKind : I32EnumAttr<"RepeatKind", "values over which commands are repeated", [
     I32EnumAttrCase<"micro_batches", 0>,
     I32EnumAttrCase<"turns", 1>,
     I32EnumAttrCase<"all_micro_batches", 2>]> {
@@ -377,7 +377,7 @@ def Hfta_RepeatKind : I32EnumAttr<"RepeatKind", "what commands are repeated over
 def Hfta_RepeatKindAttr
     : EnumAttr<Hfta_Dialect, Hfta_RepeatKind, "repeat_kind">;
 
-def Hfta_DueKind : I32EnumAttr<"DueKind", "for whom commands of a period are", [
+def Hfta_DueKind : I32EnumAttr<"DueKind", "copies for which commands of a period run", [
     I32EnumAttrCase<"due", 0>, I32EnumAttrCase<"others", 1>,
     I32EnumAttrCase<"any", 2>, I32EnumAttrCase<"none", 3>]> {
   let cppNamespace = "::mlir::hfta";
@@ -385,7 +385,7 @@ def Hfta_DueKind : I32EnumAttr<"DueKind", "for whom commands of a period are", [
 }
 def Hfta_DueKindAttr : EnumAttr<Hfta_Dialect, Hfta_DueKind, "due_kind">;
 
-def Hfta_Contents : I32EnumAttr<"Contents", "what a segment holds when it is given a place", [
+def Hfta_Contents : I32EnumAttr<"Contents", "contents of a segment when it gets a place", [
     I32EnumAttrCase<"stored", 0>,
     I32EnumAttrCase<"zeros", 1>,
     I32EnumAttrCase<"undefined", 2>]> {
@@ -405,7 +405,7 @@ def Hfta_LayerKind : I32EnumAttr<"LayerKind", "kind of a trained layer", [
 def Hfta_LayerKindAttr : EnumAttr<Hfta_Dialect, Hfta_LayerKind, "layer_kind">;
 
 def Hfta_LossDivisor : I32EnumAttr<"LossDivisor",
-    "what the sum of losses was divided by before its gradient was taken", [
+    "divisor of the sum of losses whose gradient is taken", [
     I32EnumAttrCase<"terms", 0>, I32EnumAttrCase<"weights", 1>,
     I32EnumAttrCase<"undivided", 2>]> {
   let cppNamespace = "::mlir::hfta";

@@ -21,7 +21,7 @@ class Hfta_MomentOp<string mnemonic, list<Trait> traits = []>
 }
 
 def Hfta_SecondMomentOp : Hfta_MomentOp<"second_moment"> {
-  let summary = "Sum over rows of c cᵀ, the lower triangle packed, a block each";
+  let summary = "Sums of the outer products c cᵀ of rows c, as packed lower triangles";
   let description = [{
     The axes of `input` are blocks (`blocks`), columns (`columns`) or else rows.
     Blocks and columns are counted row-major in the order in which their axes are

@@ -105,7 +105,7 @@ def Hfta_SelectOp : Hfta_ElementwiseOp<"select", [
 def Hfta_CastOp : Hfta_ElementwiseOp<"cast", [
     Hfta_MovementTrait, DeclareOpInterfaceMethods<Hfta_LayerOpInterface>,
     DeclareOpInterfaceMethods<Hfta_DifferentiableOpInterface>]> {
-  let summary = "Value in another element type";
+  let summary = "Converts to another element type";
   let description = [{
     Floats to integers truncate towards zero; anything but zero becomes true.
     Unsigned and signed integer types are storage only: cast them first.
@@ -119,7 +119,7 @@ def Hfta_CastOp : Hfta_ElementwiseOp<"cast", [
 
 def Hfta_RoundToTf32Op : Hfta_ElementwiseOp<"round_to_tf32", [
     Hfta_MovementTrait]> {
-  let summary = "f32 with 10 bits of fraction, as what tensor cores multiply";
+  let summary = "Rounds f32 to TF32, with 10 bits of fraction, which tensor cores multiply";
   let description = [{
     Rounds to the nearest such number, ties away from zero; a NaN stays one.
     Example: `%1 = hfta.round_to_tf32 %0 : tensor<4xf32>`

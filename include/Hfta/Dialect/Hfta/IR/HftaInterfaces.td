@@ -30,7 +30,8 @@ def Hfta_DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
 def Hfta_FusableOpInterface : OpInterface<"FusableOpInterface"> {
   let cppNamespace = "::mlir::hfta";
   let description = [{
-    Horizontal fusion: may the same op of several models become one?
+    Fuses the corresponding ops of several models into one op over arrayed
+    values.
   }];
   let methods = [
     InterfaceMethod<[{
@@ -56,15 +57,15 @@ def Hfta_CostOpInterface : OpInterface<"CostOpInterface"> {
     has it.
   }];
   let methods = [
-    InterfaceMethod<"Useful floating-point operations (a fused multiply-add is two; padding taps are not counted).",
+    InterfaceMethod<"Counts useful floating-point operations (a fused multiply-add is two; padding taps are not counted).",
       "int64_t", "getFlops", (ins), "", [{
         return ::mlir::hfta::detail::countResultElements($_op);
       }]>,
-    InterfaceMethod<"Least bytes of an operand that have to be read.",
+    InterfaceMethod<"Returns how many bytes of an operand must be read at least.",
       "int64_t", "getBytesRead", (ins "unsigned":$operand), "", [{
         return ::mlir::hfta::getLogicalBytes($_op->getOperand(operand).getType());
       }]>,
-    InterfaceMethod<"Least bytes of a result that have to be written.",
+    InterfaceMethod<"Returns how many bytes of a result must be written at least.",
       "int64_t", "getBytesWritten", (ins "unsigned":$result), "", [{
         return ::mlir::hfta::getLogicalBytes($_op->getResult(result).getType());
       }]>
@@ -76,16 +77,18 @@ def Hfta_LayerOpInterface : OpInterface<"LayerOpInterface"> {
   let description = [{
     How an op of the forward pass uses a trained parameter that reaches one of
     its operands: as the weight of a layer, as a term added to a layer's output,
-    or by passing it on. From it hfta-differentiate finds the
-    layers and makes an hfta.layer of each use of a parameter. To an op without
-    this interface a parameter is no layer's: its gradient alone is exposed.
+    or by passing it on. By this interface hfta-differentiate finds the layers
+    and makes an hfta.layer of each use of a parameter. A parameter that is used
+    by an op without the interface belongs to no layer: second-order methods
+    know only its gradient.
   }];
   let methods = [
-    InterfaceMethod<"What the parameter at an operand is here.",
+    InterfaceMethod<"Returns how the op uses a parameter that reaches operand number `operand`.",
       "::mlir::hfta::ParameterUse", "getParameterUse", (ins "unsigned":$operand)>,
     InterfaceMethod<[{
-      The layer's input as the weight at `operand` sees it: an operand of the
-      op, or built from what its backward needs anyway. Null if there is none.
+      Returns the input of the layer whose weight is at `operand`: an operand of
+      the op, or a value built from those that its backward needs anyway.
+      Returns null if there is none.
     }], "::mlir::Value", "buildLayerInput",
       (ins "::mlir::OpBuilder &":$builder, "unsigned":$operand), "", [{
         std::optional<unsigned> input = $_op.getParameterUse(operand).input;
@@ -101,8 +104,9 @@ def Hfta_ElementwiseOpInterface : OpInterface<"ElementwiseOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<[{
-      Builds the scalar computation in `arith` and `math`. Scalars are
-      signless; `builder`'s location is `loc`.
+      Builds the op's computation of one element, from one element of each
+      operand, in `arith` and `math`. The elements have signless types; `loc` is
+      the location of new ops.
     }], "::mlir::Value", "buildScalar",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
            "::mlir::ValueRange":$scalars)>
@@ -116,7 +120,7 @@ def Hfta_DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
     in terms of simpler ones before kernels are formed.
   }];
   let methods = [
-    InterfaceMethod<"Builds the replacement; one value a result.",
+    InterfaceMethod<"Builds simpler ops, and returns a value that replaces each result.",
       "::llvm::SmallVector<::mlir::Value>", "decompose",
       (ins "::mlir::OpBuilder &":$builder)>
   ];
@@ -125,17 +129,17 @@ def Hfta_DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
 def Hfta_ActivationOpInterface : OpInterface<"ActivationOpInterface"> {
   let cppNamespace = "::mlir::hfta";
   let description = [{
-    An op on activations, tensors of logical shape [n, c, space…], whose
-    lowering takes and gives each of them in that order or with channels last,
-    [n, space…, c] (Layouts.h).
+    An op on activations, tensors of logical shape [n, c, space…]. Its lowering
+    takes and gives each of them in that layout or with channels last, [n,
+    space…, c] (Layouts.h).
   }];
   let methods = [
-    InterfaceMethod<"Operands and results of that shape; those of one list belong together.",
+    InterfaceMethod<"Returns the operands and results of that shape, in lists of values with one layout.",
       "::llvm::SmallVector<::llvm::SmallVector<::mlir::Value>>",
       "getActivations">,
     InterfaceMethod<[{
-      Whether the op has a say in how they are stored. One that hasn't takes
-      what the others choose.
+      Returns whether layouts are chosen for the op's sake. If not, it takes the
+      layouts that are chosen for other ops.
     }], "bool", "choosesLayout", (ins), "", [{ return true; }]>
   ];
 }
@@ -148,8 +152,8 @@ def Hfta_UpdatingOpInterface : OpInterface<"UpdatingOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<[{
-      Whether each element of the operand is read by nothing but what computes
-      the same element of the only result, which has the operand's shape.
+      Returns whether each element of the operand is read only to compute the
+      same element of the only result, which has the operand's shape.
     }], "bool", "updates", (ins "unsigned":$operand)>
   ];
 }
@@ -164,17 +168,18 @@ def Hfta_ModalOpInterface : OpInterface<"ModalOpInterface"> {
     InterfaceMethod<"Chooses training (true) or inference (false).", "void",
       "setTraining", (ins "bool":$training)>,
     InterfaceMethod<[{
-      Where the op changes nothing in training, as a dropout of rate 0: what
-      its results are, one value each, of their types. Else none. `isZero`
-      tells whether a float is known to be zero for all copies.
+      If the op changes nothing in training, as a dropout of rate 0, returns a
+      value for each result, of its type, that equals it; otherwise returns
+      none. `isZero` says whether a float is known to be zero for all copies.
     }], "::llvm::SmallVector<::mlir::Value>", "getIdleResults",
       (ins "::llvm::function_ref<bool(::mlir::Value)>":$isZero), "",
       [{ return {}; }]>,
     InterfaceMethod<[{
-      Of an op in training that also gives new running statistics: builds ops
-      that compute them from those of the batch, which the op is left with, and
-      replaces it. So that what belongs to a micro-batch alone and what goes from
-      one to the next can be told apart. Returns whether it did.
+      Replaces an op in training that also gives new running statistics by one
+      that gives the batch's statistics, and by ops that compute the new running
+      statistics from those. This separates what is computed for a micro-batch
+      alone from what is passed on to the next one. Returns whether the op was
+      replaced.
     }], "bool", "separateStatistics", (ins "::mlir::OpBuilder &":$builder), "",
       [{ return false; }]>
   ];

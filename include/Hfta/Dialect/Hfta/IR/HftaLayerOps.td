@@ -84,11 +84,11 @@ def Hfta_ConvInputGradientOp : Hfta_ConvolutionOp<"conv_input_gradient", [
 def Hfta_ConvWeightGradientOp : Hfta_ConvolutionOp<"conv_weight_gradient"> {
   let summary = "Gradient of a convolution's weight";
   let description = [{
-    Summed over batch and space, in the order that `#hfta.sum_order` says in
+    The sum over batch and space, in the order that `#hfta.sum_order` says in
     phase `linalg`; one copy's shapes, the operands' layout and the accumulation
     type decide it. `weight_shape` is the weight's logical shape. With
-    `batch_parts` the result has a first axis of so many parts of the sum, of as
-    many neighbouring samples each.
+    `batch_parts` the sum is cut into that number of parts, of equally many
+    neighbouring samples, and the result has a first axis for the parts.
     Example: `%2 = hfta.conv_weight_gradient %x, %g {weight_shape = …} : …`
   }];
   let arguments = !con((ins Hfta_FloatTensor:$input, Hfta_FloatTensor:$gradient),
@@ -110,7 +110,7 @@ class Hfta_PoolingOp<string mnemonic, list<Trait> traits = []>
         DeclareOpInterfaceMethods<Hfta_ActivationOpInterface>]), ["getFlops"]>;
 
 def Hfta_MaxPoolOp : Hfta_PoolingOp<"max_pool"> {
-  let summary = "Maximum over windows, and where it was";
+  let summary = "Maximum of each window, and its position";
   let description = [{
     `indices` are flat row-major positions in the input's spatial plane, the
     first maximum in row-major order; a NaN wins. Padding is never chosen.
@@ -140,11 +140,12 @@ def Hfta_MaxPoolGradientOp : Hfta_PoolingOp<"max_pool_gradient", [
 
 def Hfta_AveragePoolOp : Hfta_PoolingOp<"average_pool", [
     Hfta_ProducerTrait]> {
-  let summary = "Mean over windows";
+  let summary = "Mean of each window";
   let description = [{
-    With `include_padding` divides by the window's size clipped to the input
-    plus `padding` less `ceil_padding` (elements added by ceil mode never
-    count); else by the number of real elements.
+    The sum of a window is divided by the number of its elements that lie in the
+    input or, with `include_padding`, by the number of those that lie in the
+    input or in `padding` less `ceil_padding` (elements added by ceil mode never
+    count).
     Example: `%1 = hfta.average_pool %x {kernel = …} : tensor<8x16x28x28xf32>`
   }];
   let arguments = (ins Hfta_FloatTensor:$input, DenseI64ArrayAttr:$kernel,
@@ -198,10 +199,11 @@ def Hfta_BatchNormOp : Hfta_DifferentiableOp<"batch_norm", [
     With `training`, normalizes with the batch's mean and (population)
     variance, and returns `running * momentum + batch * (1 - momentum)` as new
     running statistics, the batch's variance scaled by n / (n - 1) if
-    `unbiased`. Without, normalizes with the running ones and returns them.
-    `saved_mean` and `saved_inverse_deviation` are those it normalized with.
-    Without running statistics it always uses the batch's, and returns these as
-    new.
+    `unbiased`. Without `training`, normalizes with the running statistics and
+    returns them. An op without running statistics always normalizes with the
+    batch's, and returns these as new running statistics. `saved_mean` and
+    `saved_inverse_deviation` are the mean and the inverse standard deviation
+    that it normalized with.
 
     C1: there are both running statistics or none.
     Example: `%y, %m, %v, %sm, %sd = hfta.batch_norm %x, %scale, %bias, %mean, %variance {…} : …`

@@ -5,7 +5,7 @@
 
 include "Hfta/Dialect/Hfta/IR/HftaAttributes.td"
 
-def Hfta_Keep : I32EnumAttr<"Keep", "what becomes of a value until backward needs it", [
+def Hfta_Keep : I32EnumAttr<"Keep", "how a value is kept until the backward needs it", [
     I32EnumAttrCase<"save", 0>,
     I32EnumAttrCase<"spill", 1>,
     I32EnumAttrCase<"recompute", 2>]> {
@@ -16,7 +16,7 @@ def Hfta_KeepAttr : EnumAttr<Hfta_Dialect, Hfta_Keep, "keep"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
-def Hfta_BlockMemory : I32EnumAttr<"BlockMemory", "what stays in memory of a block's parameters and its optimizer's state", [
+def Hfta_BlockMemory : I32EnumAttr<"BlockMemory", "which of a block's parameters and optimizer state stay in memory", [
     I32EnumAttrCase<"streamed", 0>,
     I32EnumAttrCase<"held", 1>,
     I32EnumAttrCase<"parameters", 2>,
@@ -26,7 +26,7 @@ def Hfta_BlockMemory : I32EnumAttr<"BlockMemory", "what stays in memory of a blo
 }
 
 def Hfta_MemoryPlanAttr : Hfta_Attr<"MemoryPlan", "memory_plan"> {
-  let summary = "What of each block stays in memory, within a budget";
+  let summary = "The values of each block that stay in memory within a budget";
   let description = [{
     Example: `#hfta.memory_plan<2 copies, [streamed, held, resident]>`. At most
     two copies run a step together. For each block that a job's training is cut
@@ -57,7 +57,7 @@ def Hfta_MemoryPlanAttr : Hfta_Attr<"MemoryPlan", "memory_plan"> {
 }
 
 def Hfta_MemoryReserveAttr : Hfta_Attr<"MemoryReserve", "memory_reserve"> {
-  let summary = "What of a budget of memory the planner can't use";
+  let summary = "The part of a memory budget that the planner can't use";
   let description = [{
     Example: `#hfta.memory_reserve<65536 bytes, 4096 a copy, 1 to 8 copies>`. A
     program needs 65536 bytes for data that the planner's model of a step

@@ -16,13 +16,12 @@ def Hfta_TaskOp : Hfta_Op<"task", [
     `part` names the task's purpose ("forward", "update"), `block` its part of
     the model, or -1. `reads` and `writes` number the segments that its launches
     access. A task that runs `by_copies` may run for some copies before others:
-    nothing that it computes for a copy depends on another one, and shared
-    values it may compute again. `workspace` lists how many bytes the launches
-    use in each segment of role `workspace` among these, in ascending order, or
-    in a slab where it has slabs; without it, they may use all. A program that
-    never runs other tasks needs no more. `replicas` are those that run the
-    task, where not all do: a part may have a task of a block for each of
-    several sets of replicas.
+    nothing that it computes for a copy depends on another copy, and it may
+    compute shared values again. `workspace` has a number for each segment of
+    role `workspace` among these, in ascending order: the bytes of the segment,
+    or of each of its slabs, that the launches use; without it, they may use
+    all. `replicas` are the only replicas that run the task, if not all of them
+    do; a block may have tasks of one part for several sets of replicas.
 
     Constraints:
     - (C1) `part` isn't empty.
@@ -132,12 +131,11 @@ def Hfta_RunOp : Hfta_CommandOp<"run", [
 
     Constraints:
     - (C1) the symbol is a task's.
-    - (C2) device and queue are no negative numbers, as of every command.
+    - (C2) device and queue aren't negative, as for every command.
     - (C3) inside of turns, the task may run by copies.
     - (C4) a command stands in a schedule, or in its loops and choices.
-    - (C5) a task that accesses segments which only some replicas hold stands in
-      an `hfta.only` of such replicas; a task of some replicas in one of these
-      replicas.
+    - (C5) a task that only some replicas run, or that accesses segments which
+      only some replicas hold, is run in an `hfta.only` for such replicas.
 
     Example: `hfta.run @"task/forward.0" {queue = 0}`
   }];
@@ -174,7 +172,7 @@ def Hfta_TransferOp : Hfta_CommandOp<"transfer", [
 
 def Hfta_FillOp : Hfta_CommandOp<"fill", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Zeros in a place";
+  let summary = "Fill a place with zeros";
   let description = [{
     Fills a place with zeros, in all instances of the segment.
 
@@ -192,7 +190,7 @@ def Hfta_FillOp : Hfta_CommandOp<"fill", [
 
 def Hfta_AllReduceOp : Hfta_CommandOp<"all_reduce", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Add up the groups' sums that all ranks have";
+  let summary = "All-reduce: add up the groups' sums of all ranks";
   let description = [{
     Adds up bytes of a segment with an instance for each group. Afterwards the
     first instance of every rank holds the sum over all groups, the others
@@ -229,7 +227,7 @@ def Hfta_AllReduceOp : Hfta_CommandOp<"all_reduce", [
 
 def Hfta_AllGatherOp : Hfta_CommandOp<"all_gather", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Give all ranks what each has of its micro-batches";
+  let summary = "All-gather: exchange the values of all ranks' micro-batches";
   let description = [{
     Exchanges bytes of a segment that has an instance for each micro-batch of a
     step, on every rank. Afterwards each rank's instances of all micro-batches
@@ -250,7 +248,7 @@ def Hfta_AllGatherOp : Hfta_CommandOp<"all_gather", [
 
 def Hfta_BroadcastBytesOp : Hfta_CommandOp<"broadcast_bytes", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Give bytes of some replicas to others";
+  let summary = "Broadcast bytes from some replicas to others";
   let description = [{
     Sends bytes of a segment's first instance. Each rank that has a replica of
     `to` and none of `from` receives the bytes. With w its first replica in
@@ -281,7 +279,7 @@ def Hfta_BroadcastBytesOp : Hfta_CommandOp<"broadcast_bytes", [
 
 def Hfta_TakeGroupOp : Hfta_CommandOp<"take_group", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "One group's sums in place of those of all";
+  let summary = "Take one group's sums instead of the sums of all groups";
   let description = [{
     For a segment with an instance for each group: afterwards the first instance
     holds the sums of the given group, the others zeros. Ranks that don't have
@@ -305,7 +303,7 @@ def Hfta_TakeGroupOp : Hfta_CommandOp<"take_group", [
 
 def Hfta_SendOp : Hfta_CommandOp<"send", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Give a place's bytes to another stage";
+  let summary = "Send the bytes of a place to another stage";
   let description = [{
     For a micro-batch, sends its instance to that worker of the stage that has
     the micro-batch. Where no micro-batch is current, sends to all workers of
@@ -329,10 +327,11 @@ def Hfta_SendOp : Hfta_CommandOp<"send", [
 
 def Hfta_ReceiveOp : Hfta_CommandOp<"receive", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Get a place's bytes from another stage";
+  let summary = "Receive the bytes of a place from another stage";
   let description = [{
     Receives what `hfta.send` of the other stage sends, for the micro-batch that
-    is `ahead` places after the current one; nothing past the worker's last.
+    is `ahead` places after the current one; past the worker's last micro-batch,
+    nothing is received.
 
     Constraints, with those of `hfta.send`:
     - (C1) `ahead` isn't negative, and is 0 where no micro-batch is current.
@@ -346,16 +345,16 @@ def Hfta_ReceiveOp : Hfta_CommandOp<"receive", [
 }
 
 def Hfta_RecordOp : Hfta_CommandOp<"record"> {
-  let summary = "An event: all that the queue was given before is done";
+  let summary = "Record an event: the queue has done all commands before this one";
   let description = [{
     In commands of a micro-batch, `instances` events from this number on take
     turns: place p of the worker's own micro-batches has event + (p + ahead) mod
     instances. So micro-batches in flight at the same time have different
     events. Nothing is recorded past the worker's last micro-batch.
 
-    Constraints, as of `hfta.await`:
+    Constraints, also of `hfta.await`:
     - (C1) the event's number isn't negative.
-    - (C2) nor are device and queue.
+    - (C2) device and queue aren't negative.
     - (C3) there is at least one instance; `ahead` isn't negative.
 
     Example: `hfta.record 0 {queue = 1, instances = 2}`
@@ -368,7 +367,7 @@ def Hfta_RecordOp : Hfta_CommandOp<"record"> {
 }
 
 def Hfta_AwaitOp : Hfta_CommandOp<"await"> {
-  let summary = "The queue goes on after an event";
+  let summary = "Make the queue wait for an event";
   let description = [{
     The queue waits for the last recording of the event that the host has issued
     before this command, even if it was in an earlier step; it goes on at once
@@ -384,7 +383,7 @@ def Hfta_AwaitOp : Hfta_CommandOp<"await"> {
 
 def Hfta_ActionsOp : Hfta_Op<"actions", [
     NoTerminator, SingleBlock, NoRegionArguments, ParentOneOf<["ScheduleOp"]>]> {
-  let summary = "What is done for micro-batches, in a certain order";
+  let summary = "Run commands for micro-batches in a given order";
   let description = [{
     `order` lists actions, each two numbers: a case and the place of a
     micro-batch among those of the worker. Each runs the commands of the case
@@ -431,7 +430,7 @@ def Hfta_CaseOp : Hfta_Op<"case", [
 def Hfta_RepeatOp : Hfta_Op<"repeat", [
     NoTerminator, SingleBlock, NoRegionArguments,
     ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp", "CaseOp", "OnlyOp"]>]> {
-  let summary = "The same commands several times";
+  let summary = "Run commands several times";
   let description = [{
     Over `micro_batches`, the commands run once for each of a step's
     micro-batches that the rank has, in order. Over `all_micro_batches`, they
@@ -468,7 +467,7 @@ def Hfta_RepeatOp : Hfta_Op<"repeat", [
 def Hfta_EveryOp : Hfta_Op<"every", [
     NoTerminator, SingleBlock, NoRegionArguments,
     ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp", "CaseOp", "OnlyOp"]>]> {
-  let summary = "Commands for those copies whose period has come round";
+  let summary = "Run commands only in every p-th step, by each copy's period p";
   let description = [{
     `period` names a hyper-parameter: a number of steps, one per copy. With s
     the number of steps done, a copy of period p is due if p divides s, and
@@ -476,13 +475,14 @@ def Hfta_EveryOp : Hfta_Op<"every", [
     is recomputed every p steps would otherwise stay that of the first step
     until then.
 
-    `which` says for whom the commands are: for the copies that are `due`, for
-    the `others`, for all live copies if `any` of them is due, or for all if
-    `none` is.
+    `which` says for which copies the commands run: for those that are `due`,
+    for the `others`, for all live copies if `any` of them is due, or for all
+    live copies if `none` is.
 
     Constraints:
     - (C1) the region holds commands alone.
-    - (C2) a choice of copies, `due` or `others`, doesn't stand in another one.
+    - (C2) an op that chooses copies, `due` or `others`, doesn't stand in another
+      one that does.
 
     Example:
     ```mlir
@@ -511,7 +511,7 @@ def Hfta_EveryOp : Hfta_Op<"every", [
 def Hfta_OnlyOp : Hfta_Op<"only", [
     NoTerminator, SingleBlock, NoRegionArguments,
     ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp"]>]> {
-  let summary = "Commands that some replicas alone do";
+  let summary = "Run commands only on some replicas";
   let description = [{
     Ranks that have at least one of these replicas of the schedule's stage run
     the commands, each once; others skip them. Their results must not depend on
@@ -520,7 +520,7 @@ def Hfta_OnlyOp : Hfta_Op<"only", [
 
     Constraints:
     - (C1) the region holds commands alone.
-    - (C2) it stands in no other one, and neither stands in commands for a
+    - (C2) it stands in no other `hfta.only`, and neither stands in commands for a
       rank's own micro-batches nor holds such.
     - (C3) it holds no commands that all ranks take part in, or that all must
       run.

@@ -7,7 +7,7 @@ include "Hfta/Dialect/Hfta/IR/HftaBase.td"
 
 def Hfta_ReshapeOp : Hfta_DifferentiableOp<"reshape", [
     Hfta_MovementTrait, DeclareOpInterfaceMethods<Hfta_LayerOpInterface>], ["getFlops"]> {
-  let summary = "The same elements in row-major order, in another shape";
+  let summary = "Gives the elements another shape, in row-major order";
   let description = [{
     Example: `%1 = hfta.reshape %0 to [2, 2] : tensor<4xf32>`
   }];
@@ -127,10 +127,11 @@ def Hfta_ReduceOp : Hfta_DifferentiableOp<"reduce", [Hfta_SumTrait], ["getFlops"
 def Hfta_CumulativeSumOp : Hfta_DifferentiableOp<"cumulative_sum", [
     Hfta_SumTrait, DeclareOpInterfaceMethods<Hfta_DecomposableOpInterface>],
     ["getFlops"]> {
-  let summary = "Sums up to each element of an axis";
+  let summary = "Prefix sums along an axis";
   let description = [{
-    Adds up the elements before and at each one; with `reverse` at and after it;
-    with `exclusive` without the element itself. They are added up in steps that
+    Each element of the result is the sum of the input's elements before and at
+    its position or, with `reverse`, at and after it; with `exclusive` the element
+    at the position is left out. They are added up in steps that
     double the number of elements in a sum (Hillis and Steele, "Data parallel
     algorithms", CACM 1986); with `falling`, which the gradient has, the longest
     step comes first.
@@ -148,7 +149,7 @@ def Hfta_GatherOp : Hfta_DifferentiableOp<"gather", [
   let summary = "Slices of the input along an axis, chosen by indices";
   let description = [{
     Result shape: the input's, with axis `axis` replaced by the indices' shape.
-    Negative indices count from the end; others outside give zero.
+    Negative indices count from the end; indices outside of the axis give zero.
     Example: `%2 = hfta.gather %table[%i] along 0 : tensor<100x8xf32>, tensor<64xi64>`
   }];
   let arguments = (ins Hfta_Tensor:$input, Hfta_IndexTensor:$indices, I64Attr:$axis);
@@ -163,7 +164,8 @@ def Hfta_ScatterAddOp : Hfta_DifferentiableOp<"scatter_add", [Hfta_SumTrait], ["
   let description = [{
     The updates of an index are terms of its sum, in the order that
     `#hfta.sum_order` says in phase `linalg`; one copy's shapes alone decide it.
-    Negative indices count from the end; updates of others outside are left out.
+    Negative indices count from the end; updates at indices outside of the axis
+    are left out.
     Example: `%2 = hfta.scatter_add %g at %i along 0 size 100 : tensor<64x8xf32>, tensor<64xi64>`
   }];
   let arguments = (ins Hfta_Tensor:$updates, Hfta_IndexTensor:$indices,
@@ -196,7 +198,7 @@ def Hfta_SegmentSumOp : Hfta_TensorOp<"segment_sum", [Hfta_SumTrait], ["getFlops
 }
 
 def Hfta_PartSumsOp : Hfta_TensorOp<"part_sums", [Hfta_SumTrait], ["getFlops"]> {
-  let summary = "Sums of each column, part by part of its rows";
+  let summary = "Sums of each column over parts of its rows";
   let description = [{
     The input's axis `column` has its columns; its other axes, in their order, are
     the axes of its rows, whose numbers are row-major. Row p and column c of the

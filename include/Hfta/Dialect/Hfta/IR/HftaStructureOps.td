@@ -116,9 +116,10 @@ def Hfta_VariableOp : Hfta_Op<"variable", [
 
 def Hfta_ReadOp : Hfta_Op<"read", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Value of a variable";
+  let summary = "Reads the value of a variable";
   let description = [{
-    With `copy`, the shared value of that copy of an arrayed variable.
+    With `copy`, reads that copy's value of an arrayed variable; the result is
+    shared.
     Example: `%w = hfta.read @weight copy 3 : tensor<10x784xf32>`
   }];
   let arguments = (ins Arg<FlatSymbolRefAttr, "", [MemRead]>:$variable,
@@ -131,8 +132,8 @@ def Hfta_WriteOp : Hfta_Op<"write", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Replaces the value of a variable";
   let description = [{
-    With `copy`, of that copy of an arrayed variable. A shared value written to
-    an arrayed variable goes to every copy.
+    With `copy`, replaces only that copy's value of an arrayed variable. A shared
+    value written to an arrayed variable goes to every copy.
     Example: `hfta.write %w, @weight : tensor<10x784xf32>`
   }];
   let arguments = (ins Hfta_Tensor:$value,
@@ -160,7 +161,7 @@ def Hfta_ConstantOp : Hfta_Op<"constant", [
 def Hfta_StackOp : Hfta_Op<"stack", [
     Pure, SameTypeOperands, DeclareOpInterfaceMethods<Hfta_LayerOpInterface>,
     DeclareOpInterfaceMethods<Hfta_DifferentiableOpInterface>]> {
-  let summary = "Shared values, one a copy, as one arrayed value";
+  let summary = "Combines shared values, one for each copy, into an arrayed value";
   let description = [{
     Example: `%0 = hfta.stack %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32, #hfta.copies<2>>`
   }];
@@ -174,7 +175,7 @@ def Hfta_StackOp : Hfta_Op<"stack", [
 def Hfta_UnstackOp : Hfta_Op<"unstack", [
     Pure, DeclareOpInterfaceMethods<Hfta_LayerOpInterface>,
     DeclareOpInterfaceMethods<Hfta_DifferentiableOpInterface>]> {
-  let summary = "One copy of an arrayed value";
+  let summary = "Takes one copy's value of an arrayed value";
   let description = [{
     Example: `%0 = hfta.unstack %a[1] : tensor<4xf32, #hfta.copies<2>> -> tensor<4xf32>`
   }];

@@ -32,7 +32,7 @@ def Hfta_FetchOp : Hfta_CommandOp<"fetch", [
     - (C4) there are at least one instance and at most those of the segment.
     - (C5) all instances lie within the arena, `hfta.arena` of the module.
     - (C6) `ahead` isn't negative, and is 0 where no micro-batch is current.
-    - (C7) it stands in nothing that chooses copies of those that live.
+    - (C7) it stands in no `hfta.every` that chooses some of the live copies.
     - (C8) a segment of slabs that the schedule doesn't keep has its place in turns
       of a given number of copies.
 
@@ -53,7 +53,7 @@ def Hfta_FetchOp : Hfta_CommandOp<"fetch", [
 
 def Hfta_EvictOp : Hfta_CommandOp<"evict", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Write what a segment holds to the store";
+  let summary = "Write a segment's contents to the store";
   let description = [{
     Writes, in the queue, the instance of the micro-batch that is `ahead` places
     after the current one, from where its last `hfta.fetch` has put it. It stays
@@ -73,7 +73,7 @@ def Hfta_EvictOp : Hfta_CommandOp<"evict", [
 
 def Hfta_DropOp : Hfta_CommandOp<"drop", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "A segment has no place any more";
+  let summary = "Free a segment's place in the arena";
   let description = [{
     Frees the place of the instance of the micro-batch that is `ahead` places
     after the current one. The host alone does it, at once. The next user of the
