@@ -55,10 +55,10 @@ def _find_reason(module):
         if module.padding_idx is not None:
             return "has a padding_idx, which the exporters ignore"
     if module._backward_hooks or module._backward_pre_hooks:
-        return "has a backward hook: gradients can't be changed"
+        return "has a backward hook, which an ONNX file can't express"
     if any(parameter._backward_hooks
            for parameter in module.parameters(recurse=False)):
-        return "has a parameter with a gradient's hook"
+        return "has a parameter with a gradient hook, which an ONNX file can't express"
     return None
 
 
@@ -127,7 +127,7 @@ def refuse_changes(model, args, kwargs, tensors):
         if name not in known and not (name in buffers and _are_equal(
                 buffers[name], tensors.values[name])):
             raise NotExportable(
-                f"the buffer '{name}' changes in each step, which a file can't say")
+                f"the buffer '{name}' changes in each step, which an ONNX file can't express")
     for name, digest in _digest_parameters(model).items():
         if digest != tensors.digests.get(name, digest):
             raise NotExportable(f"the parameter '{name}' is changed by forward, which "
@@ -222,7 +222,7 @@ class Watch(TorchFunctionMode):
         if name == "detach_":
             self.refuse("detach_ can't be exported: use detach")
         if func == torch.Tensor.data.__set__:
-            self.refuse("a tensor's data are replaced, which a file can't say")
+            self.refuse("a tensor's data are replaced, which an ONNX file can't express")
 
     def check_writes(self, name, targets, operands):
         """Refuses a function that writes to tensors where derivatives wouldn't
@@ -301,7 +301,7 @@ def watched(model):
                 "GeneratedBackwardFor_"):
             return apply_function(cls, *args, **kwargs)
         watch.refuse(f"the autograd.Function {cls.__name__} has a derivative of its "
-                     "own, which a file can't say")
+                     "own, which an ONNX file can't express")
 
     model.forward = run
     torch.autograd.Function.apply = classmethod(refuse)

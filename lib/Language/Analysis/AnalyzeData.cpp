@@ -487,9 +487,9 @@ void JobAnalyzer::compareHeaders(const FieldInfo &field) {
       };
       diagnostics.error(
           field.range,
-          "field '" + field.name + "' has header = " + names[source->header] +
-              " for '" + source->path + "', but field '" + other.name +
-              "' has header = " + names[before->header],
+          describe(field, isTest) + " has header = " + names[source->header] +
+              " for '" + source->path + "', but " + describe(*other, wasTest) +
+              " has header = " + names[known->header],
           "line 1 is a header for all fields of a file or for none: give both "
           "the same 'header'");
       return;
