@@ -120,6 +120,16 @@ hfta_status hfta_data_probe_csv(const hfta_data_request *request,
 hfta_status hfta_data_probe(const char *path, hfta_data_format format,
                             hfta_data_info *out, hfta_error *error);
 
+/// Checks samples in memory of the data block's field `index`: each whole
+/// number must be a class, or a valid index of a table, if the field holds such
+/// numbers. With a wrong one a training would go wrong silently. `first` is the
+/// number of the first of these samples and `path` where they come from, for
+/// messages only.
+hfta_status hfta_data_check_classes(const hfta_program *program, uint32_t index,
+                                    const void *samples, int64_t first,
+                                    int64_t count, const char *path,
+                                    hfta_error *error);
+
 /// Returns "idx", "npy", "csv" or "raw"; "none" for any other value.
 const char *hfta_data_format_name(hfta_data_format format);
 

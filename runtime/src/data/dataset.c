@@ -19,61 +19,6 @@ bool hfta_dataset_exists(const hfta_program *program, hfta_split split) {
   return program->data_field_count > 0;
 }
 
-static int64_t read_integer(const char *element, hfta_element_type type) {
-  int8_t i8;
-  uint8_t u8;
-  int16_t i16;
-  uint16_t u16;
-  int32_t i32;
-  int64_t i64 = 0;
-#define READ(NAME) (memcpy(&(NAME), element, sizeof(NAME)), (int64_t)(NAME))
-  switch (type) {
-  case HFTA_I8:
-    return READ(i8);
-  case HFTA_BOOL:
-  case HFTA_U8:
-    return READ(u8);
-  case HFTA_I16:
-    return READ(i16);
-  case HFTA_U16:
-    return READ(u16);
-  case HFTA_I32:
-    return READ(i32);
-  default:
-    return READ(i64);
-  }
-#undef READ
-}
-
-/// Samples of one field in memory.
-typedef struct labels {
-  const hfta_data_field *field;
-  const char *path;
-  hfta_element_type type;
-  uint64_t bytes; ///< size of one sample
-  char *samples;
-} labels;
-
-/// Checks labels; `first` is the number of the first of these samples.
-static hfta_status check_labels(const labels *self, int64_t first,
-                                int64_t count, hfta_error *error) {
-  const hfta_data_field *field = self->field;
-  uint64_t size = hfta_element_bytes(self->type);
-  for (uint64_t at = 0; at < self->bytes * (uint64_t)count; at += size) {
-    int64_t number = read_integer(self->samples + at, self->type);
-    uint64_t place = (uint64_t)number - (uint64_t)field->first_class;
-    if (place < (uint64_t)field->classes || number == field->ignored_class)
-      continue;
-    return hfta_fail(
-        error, HFTA_INVALID_INPUT,
-        "'%s': sample %lld holds %lld, expected %lld to %lld for '%s'",
-        self->path, (long long)(first + (int64_t)(at / self->bytes)),
-        (long long)number, (long long)field->first_class,
-        (long long)(field->first_class + field->classes - 1), field->name);
-  }
-  return HFTA_OK;
-}
-
 /// Checks that each whole number is a class, or a valid index of a table: with
 /// a wrong one training would go wrong silently.
 static hfta_status check_classes(const hfta_dataset *dataset, uint32_t index,
@@ -81,15 +26,12 @@ static hfta_status check_classes(const hfta_dataset *dataset, uint32_t index,
   enum { MOST = 256, BYTES = 1 << 16 };
   const hfta_program *program = dataset->program;
   const hfta_data *source = dataset->sources[index];
-  labels self = {.field = &program->data_fields[index],
-                 .path = path,
-                 .bytes = hfta_data_sample_bytes(source)};
-  self.type = (hfta_element_type)program->tensors[self.field->tensor].type;
+  uint64_t sample_bytes = hfta_data_sample_bytes(source);
   int64_t most = 1;
-  while (most < MOST && 2 * (uint64_t)most * self.bytes <= BYTES)
+  while (most < MOST && 2 * (uint64_t)most * sample_bytes <= BYTES)
     most *= 2;
-  self.samples = malloc(self.bytes * (uint64_t)most + 1);
-  if (!self.samples)
+  char *samples = malloc(sample_bytes * (uint64_t)most + 1);
+  if (!samples)
     return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory to read '%s'",
                      path);
   hfta_status status = HFTA_OK;
@@ -98,11 +40,12 @@ static hfta_status check_classes(const hfta_dataset *dataset, uint32_t index,
     int64_t indices[MOST], count = 0;
     for (; count < most && first + count < dataset->samples; ++count)
       indices[count] = first + count;
-    status = hfta_data_gather(source, indices, count, self.samples, error);
+    status = hfta_data_gather(source, indices, count, samples, error);
     if (status == HFTA_OK)
-      status = check_labels(&self, first, count, error);
+      status = hfta_data_check_classes(program, index, samples, first, count,
+                                       path, error);
   }
-  free(self.samples);
+  free(samples);
   return status;
 }
 
