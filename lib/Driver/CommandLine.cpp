@@ -123,14 +123,25 @@ static ExitCode checkPlanning(CommandLineState &state) {
   return options.profile.empty() ? ExitCode::done : checkProfile(state);
 }
 
+/// Refuses options other than `known`, which begins with the option that
+/// excludes them.
+static ExitCode refuseOthers(CommandLineState &state,
+                             llvm::ArrayRef<llvm::StringRef> known) {
+  for (llvm::StringRef name : state.optionNames)
+    if (!llvm::is_contained(known, name))
+      return state.fail(ExitCode::usage, "options '" + known.front() +
+                                             "' and '" + name +
+                                             "' exclude each other");
+  return ExitCode::done;
+}
+
 /// Checks the options of `--simulate`, which compiles nothing.
 static ExitCode checkSimulation(CommandLineState &state) {
   const DriverOptions &options = state.options;
-  static const llvm::StringRef known[] = {"--simulate", "--json", "--timeline"};
-  for (llvm::StringRef name : state.optionNames)
-    if (!llvm::is_contained(known, name))
-      return state.fail(ExitCode::usage, "options '--simulate' and '" + name +
-                                             "' exclude each other");
+  if (ExitCode code =
+          refuseOthers(state, {"--simulate", "--json", "--timeline"});
+      code != ExitCode::done)
+    return code;
   if (!options.inputs.empty())
     return state.fail(ExitCode::usage, "'" + options.inputs.front() +
                                            "' and '--simulate' exclude each "
@@ -142,6 +153,16 @@ static ExitCode checkSimulation(CommandLineState &state) {
   return ExitCode::done;
 }
 
+/// Returns a hint for an argument that is no input: a command of other tools
+/// may be an option here.
+static std::string suggestInput(llvm::StringRef input) {
+  std::string option = ("--" + input).str();
+  for (const OptionInfo &known : getOptions())
+    if (known.name == option)
+      return "did you mean '" + option + "'?";
+  return "names end in .hfta, .onnx or .mlir";
+}
+
 static ExitCode checkInputs(CommandLineState &state) {
   DriverOptions &options = state.options;
   if (options.inputs.empty())
@@ -151,7 +172,7 @@ static ExitCode checkInputs(CommandLineState &state) {
     std::optional<InputKind> kind = getInputKind(input);
     if (!kind)
       return state.fail(ExitCode::usage, "cannot tell what '" + input + "' is",
-                        "names end in .hfta, .onnx or .mlir");
+                        suggestInput(input));
     if (&input != &options.inputs.front() &&
         (*kind != options.inputKind || *kind != InputKind::onnx))
       return state.fail(ExitCode::usage,
@@ -169,6 +190,23 @@ static ExitCode checkInputs(CommandLineState &state) {
                       "option '" + state.jobOptionNames.front() +
                           "' has no effect on an .mlir input, which holds its "
                           "job");
+  return ExitCode::done;
+}
+
+/// Checks the options of `--check-gradients`, which writes nothing.
+static ExitCode checkChecking(CommandLineState &state) {
+  if (ExitCode code =
+          refuseOthers(state, {"--check-gradients", "--record", "--cpu",
+                               "--remarks", "--timing", "-v"});
+      code != ExitCode::done)
+    return code;
+  const DriverOptions &options = state.options;
+  if (ExitCode code = checkInputs(state); code != ExitCode::done)
+    return code;
+  if (options.inputKind != InputKind::onnx || options.inputs.size() != 1)
+    return state.fail(ExitCode::usage,
+                      "option '--check-gradients' takes one ONNX model, got '" +
+                          options.inputs.back() + "'");
   return ExitCode::done;
 }
 
@@ -304,6 +342,11 @@ ExitCode hfta::parseCommandLine(llvm::ArrayRef<const char *> arguments,
   if (options.json)
     return state.fail(ExitCode::usage,
                       "option '--json' needs '--simulate=FILE.json'");
+  if (options.checkGradients)
+    return checkChecking(state);
+  if (!options.record.empty())
+    return state.fail(ExitCode::usage,
+                      "option '--record' needs '--check-gradients'");
   if (ExitCode code = checkPlanning(state);
       code != ExitCode::done || !options.profile.empty())
     return code;

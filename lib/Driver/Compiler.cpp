@@ -55,6 +55,8 @@ public:
   }
 
   ExitCode run();
+  /// Returns the objects of a generated job, after it was compiled.
+  std::vector<std::string> takeObjects() { return std::move(objects); }
 
 private:
   static DialectRegistry makeRegistry() {
@@ -175,7 +177,7 @@ ExitCode Compiler::checkInputs() {
 
 /// Checks before the long work whether its result can be written.
 ExitCode Compiler::checkOutput() {
-  if (options.plan && options.timeline.empty())
+  if (options.generatedJob || (options.plan && options.timeline.empty()))
     return ExitCode::done;
   if (options.plan)
     return checkPlanOutputs(options, errors) ? checkInputs() : ExitCode::usage;
@@ -538,6 +540,8 @@ ExitCode Compiler::compileJob() {
 
 /// Writes the results of all jobs together.
 ExitCode Compiler::finish() {
+  if (options.generatedJob)
+    return ExitCode::done;
   if (!objects.empty())
     return link();
   if (plans.empty())
@@ -635,4 +639,13 @@ ExitCode Compiler::run() {
 ExitCode hfta::compile(const DriverOptions &options,
                        llvm::raw_ostream &errors) {
   return Compiler(options, errors).run();
+}
+
+ExitCode hfta::compileObjects(const DriverOptions &options,
+                              llvm::raw_ostream &errors,
+                              std::vector<std::string> &objects) {
+  Compiler compiler(options, errors);
+  ExitCode code = compiler.run();
+  objects = compiler.takeObjects();
+  return code;
 }

@@ -1,6 +1,7 @@
 //===- Driver.cpp - hftac's main function ---------------------------------===//
 
 #include "Hfta/Driver/Driver.h"
+#include "Hfta/Driver/CheckGradients.h"
 #include "Hfta/Driver/PlanProfile.h"
 #include "Hfta/Driver/SimulateWorkload.h"
 #include "Hfta/Language/SettingTables.h"
@@ -90,6 +91,8 @@ static void installHandlers() {
 static ExitCode act(const DriverOptions &options) {
   switch (options.action) {
   case Action::compile:
+    if (options.checkGradients)
+      return checkGradients(options, llvm::errs());
     if (!options.workload.empty())
       return simulateWorkload(options, llvm::errs());
     return options.profile.empty() ? compile(options, llvm::errs())

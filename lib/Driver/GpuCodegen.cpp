@@ -9,6 +9,7 @@
 #include "Hfta/Target/Gpu.h"
 #include "LlvmCode.h"
 #include "RunProgram.h"
+#include "SharedLibrary.h"
 #include "TemporaryFile.h"
 #include "hfta/program.h"
 
@@ -301,34 +302,6 @@ llvm::Error GpuCodeGenerator::makeImage(Work &work) const {
   return llvm::Error::success();
 }
 
-llvm::Expected<std::string>
-GpuCodeGenerator::link(llvm::ArrayRef<std::string> objects) const {
-  llvm::Expected<std::string> compiler = findCompiler();
-  if (!compiler)
-    return compiler.takeError();
-  auto image = TemporaryFile::create("so");
-  if (!image)
-    return image.takeError();
-  std::vector<TemporaryFile> files;
-  llvm::SmallVector<llvm::StringRef> arguments = {*compiler, "-shared", "-o",
-                                                  image->getPath()};
-  for (const std::string &object : objects) {
-    auto file = TemporaryFile::create("o");
-    if (!file)
-      return file.takeError();
-    if (llvm::Error error = file->write(object))
-      return std::move(error);
-    files.push_back(std::move(*file));
-    arguments.push_back(files.back().getPath());
-  }
-  if (!findLld(*compiler, image->getPath()).empty())
-    arguments.push_back("-fuse-ld=lld");
-  arguments.push_back("-lm");
-  if (llvm::Error error = runProgram(arguments, "link emulated kernels"))
-    return std::move(error);
-  return image->read();
-}
-
 /// Returns a library of kernels for the host, which serves all chips of the
 /// kind.
 llvm::Expected<std::string>
@@ -342,7 +315,11 @@ GpuCodeGenerator::makeEmulated(const Kind &kind) const {
           return emitCode(*machine, part, llvm::CodeGenFileType::ObjectFile);
         };
       });
-  return objects ? link(*objects) : objects.takeError();
+  if (!objects)
+    return objects.takeError();
+  llvm::Expected<TemporaryFile> library =
+      linkSharedLibrary(*objects, "link emulated kernels");
+  return library ? library->read() : library.takeError();
 }
 
 llvm::Expected<std::vector<GpuImage>>

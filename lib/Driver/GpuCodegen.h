@@ -66,7 +66,6 @@ private:
                                    llvm::StringRef chip) const;
   llvm::Expected<std::string> assemble(llvm::StringRef text,
                                        llvm::StringRef chip) const;
-  llvm::Expected<std::string> link(llvm::ArrayRef<std::string> objects) const;
   llvm::Expected<std::string> makeEmulated(const Kind &kind) const;
   llvm::Expected<std::vector<GpuImage>> makeAllEmulated() const;
   llvm::Error makeImage(Work &work) const;

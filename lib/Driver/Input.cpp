@@ -42,6 +42,19 @@ static ExitCode getExitCode(FrontEndFailure failure) {
   llvm_unreachable("all failures are listed");
 }
 
+/// Adds the text of the job file, or of the generated job, to `sources`, and
+/// returns its number, 0 after an error.
+static unsigned readJobText(const DriverOptions &options,
+                            llvm::SourceMgr &sources,
+                            llvm::raw_ostream &errors) {
+  const std::optional<GeneratedJob> &job = options.generatedJob;
+  if (!job)
+    return readText(options.inputs.front(), sources, errors);
+  return sources.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBufferCopy(job->text, job->name),
+      llvm::SMLoc());
+}
+
 /// Parses the text of the job file, if there is one, together with the job
 /// options.
 static ExitCode parseJobs(const DriverOptions &options,
@@ -50,8 +63,7 @@ static ExitCode parseJobs(const DriverOptions &options,
   JobOptions job;
   job.flags = options.jobFlags;
   if (options.inputKind == InputKind::job) {
-    unsigned id =
-        readText(options.inputs.front(), diagnostics.getSources(), errors);
+    unsigned id = readJobText(options, diagnostics.getSources(), errors);
     if (id == 0)
       return ExitCode::input;
     file = parseJobFile(id, diagnostics);
@@ -85,6 +97,7 @@ static ExitCode loadJobs(const DriverOptions &options, MLIRContext *context,
   FrontEndOptions frontEnd;
   frontEnd.dataDirectory = options.dataDirectory;
   frontEnd.fuse = options.fuse;
+  frontEnd.withoutDropout = options.generatedJob.has_value();
   if (ExitCode code =
           readConstants(options.constants, context, errors, frontEnd.constants);
       code != ExitCode::done)

@@ -113,6 +113,8 @@ ExitCode JobCode::makeImages(std::vector<GpuImage> &images, bool &isDone) {
 /// that others refer to.
 std::vector<std::string> JobCode::addEntries(CodeGenerator &generator,
                                              llvm::StringRef library) {
+  if (options.generatedJob)
+    return {kProgramSymbol.str()};
   if (options.emit == Phase::library) {
     generator.addLibrary(library);
     return getLibrarySymbols(library);

@@ -7,9 +7,14 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import time
 
-from harness import Work, expect_equal, fail
+from harness import REFERENCE, Work, expect_equal, fail
+
+sys.path.insert(0, str(REFERENCE.parent / "Hostile"))
+from gradient_record import (make_metadata, make_model, make_tensors,  # noqa: E402
+                             pack)
 
 JOB = pathlib.Path(__file__).parent.parent / "Driver" / "Inputs" / "tiny.hfta"
 # Writes a part of its output, as a program that is interrupted may have done, and says so.
@@ -45,7 +50,7 @@ def interrupt(work, name, program, number, *options):
     environment = {**os.environ, "TMPDIR": str(folder / "tmp"),
                    "PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}
     process = subprocess.Popen(
-        [work.hftac, JOB, "-o", "program", *options], cwd=folder / "out",
+        [work.hftac, *options], cwd=folder / "out",
         env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         start_new_session=True)
     wait_for(began, process)
@@ -64,13 +69,19 @@ def main():
     # Whoever started the test may ignore signals, which programs would inherit.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
-    cubin = ["--target=cuda", "--chip=sm_80", "--gpu-code=cubin"]
+    compiling = [JOB, "-o", "program"]
+    cubin = [*compiling, "--target=cuda", "--chip=sm_80", "--gpu-code=cubin"]
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         interrupt(work, f"ptxas-{number.name}", "ptxas", number, *cubin,
                   f"--ptxas={work.folder.absolute()}/ptxas-{number.name}/bin/ptxas")
-    interrupt(work, "emulated", "clang-22", signal.SIGINT, "--target=cuda",
-              "--gpu-code=emulated")
-    interrupt(work, "link", "clang-22", signal.SIGINT)
+    interrupt(work, "emulated", "clang-22", signal.SIGINT, *compiling,
+              "--target=cuda", "--gpu-code=emulated")
+    interrupt(work, "link", "clang-22", signal.SIGINT, *compiling)
+    net = work.folder.absolute() / "net.onnx"
+    net.write_bytes(make_model())
+    net.with_suffix(".record.safetensors").write_bytes(
+        pack(make_tensors(), make_metadata(net.read_bytes())))
+    interrupt(work, "check", "clang-22", signal.SIGINT, "--check-gradients", net)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ import node_rows
 import onnx_rows
 import plan_rows
 import precision_rows
+import record_rows
 import replacement_rows
 import workload_rows
 
@@ -32,7 +33,8 @@ AREAS = {"onnx": onnx_rows, "nodes": node_rows, "language": language_rows,
          "data": data_rows, "checkpoint": checkpoint_rows,
          "command": command_rows, "jobs": jobs_rows, "plan": plan_rows,
          "memory": memory_rows, "replacement": replacement_rows,
-         "workload": workload_rows, "precision": precision_rows}
+         "workload": workload_rows, "precision": precision_rows,
+         "record": record_rows}
 MOST_SECONDS, MOST_BYTES = 10, 2 << 30
 
 # The texts that no message may contain.
@@ -217,7 +219,7 @@ def main():
     tools = {"hftac": str(hftac), "sweep": str(program / "sweep"),
              "pair": str(program / "pair"), "huge": str(program / "huge"),
              "spilling": str(program / "spilling")}
-    if set(arguments.area or AREAS) - {"onnx", "nodes", "language", "workload"}:
+    if set(arguments.area or AREAS) - {"onnx", "nodes", "language", "workload", "record"}:
         make_programs(hftac, program)
     failures = []
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:

@@ -7,6 +7,7 @@
 #include "Hfta/Driver/Phases.h"
 #include "Hfta/Language/Parser.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,13 @@ struct GpuCode {
   bool isGiven = false;
 };
 
+/// A job that hftac has written itself, for a model of the command line. Its
+/// program runs in this process, and its dropout layers drop nothing.
+struct GeneratedJob {
+  std::string name; ///< the text's name in messages
+  std::string text;
+};
+
 struct DriverOptions {
   Action action = Action::compile;
   std::vector<std::string> inputs;
@@ -67,6 +75,9 @@ struct DriverOptions {
   int64_t profileSamples = 0; ///< 0 if not given
   std::string workload;       ///< the workload to simulate; empty if none
   bool json = false;          ///< prints the simulation as JSON
+  bool checkGradients = false;
+  std::string record; ///< empty: the file next to the model
+  std::optional<GeneratedJob> generatedJob; ///< in place of a job file
   bool timing = false;
   bool verbose = false;
 };

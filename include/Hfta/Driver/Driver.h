@@ -10,6 +10,11 @@ namespace mlir::hfta {
 /// Compiles as the options say. Diagnostics go to `errors`.
 ExitCode compile(const DriverOptions &options, llvm::raw_ostream &errors);
 
+/// Compiles the options' generated job; `objects` gets the contents of object
+/// files that define kProgramSymbol together.
+ExitCode compileObjects(const DriverOptions &options, llvm::raw_ostream &errors,
+                        std::vector<std::string> &objects);
+
 /// Runs `hftac`: reads the arguments, acts on them, and returns the exit code.
 /// It takes over the process' fatal signals, which then end the process with
 /// code 70.

@@ -20,6 +20,8 @@ struct FrontEndOptions {
   llvm::StringMap<DenseElementsAttr> constants;
   /// Whether copies are fused; if false, every copy is compiled separately.
   bool fuse = true;
+  /// Whether dropout layers of an ONNX model pass on what they get.
+  bool withoutDropout = false;
 };
 
 /// The reason why there is no module; the driver's exit code follows from it.

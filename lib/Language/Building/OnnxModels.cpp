@@ -164,8 +164,25 @@ bool JobBuilder::importFile(ModuleOp module, const OnnxFile &file,
   return bindDropoutRate(*model);
 }
 
+/// Takes the dropout layers out of a model, and says so.
+static void removeDropout(ModelOp model) {
+  auto forward = model.lookupSymbol<func::FuncOp>("forward");
+  auto dropouts = llvm::to_vector(forward.getOps<DropoutOp>());
+  for (DropoutOp dropout : dropouts) {
+    dropout.replaceAllUsesWith(dropout.getInput());
+    dropout.erase();
+  }
+  if (!dropouts.empty())
+    model.getContext()->getDiagEngine().emit(model.getLoc(),
+                                             DiagnosticSeverity::Note)
+        << "dropout drops nothing here, in " << dropouts.size()
+        << (dropouts.size() == 1 ? " layer" : " layers");
+}
+
 /// Lets `dropout_rate` in the model clause replace the rates in the file.
 bool JobBuilder::bindDropoutRate(ModelOp model) {
+  if (options.withoutDropout)
+    removeDropout(model);
   if (info.modelHyperParameters.empty())
     return true;
   auto forward = model.lookupSymbol<func::FuncOp>("forward");

@@ -1,0 +1,42 @@
+//===- SharedLibrary.h - Compiled code as a shared library ------*- C++ -*-===//
+
+#ifndef HFTA_LIB_DRIVER_SHAREDLIBRARY_H
+#define HFTA_LIB_DRIVER_SHAREDLIBRARY_H
+
+#include "TemporaryFile.h"
+
+#include "hfta/program.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace mlir::hfta {
+
+/// Links the contents of object files to a shared library, without the runtime.
+/// The error is "cannot WORK: …".
+llvm::Expected<TemporaryFile>
+linkSharedLibrary(llvm::ArrayRef<std::string> objects, llvm::StringRef work);
+
+/// A compiled program in this process. It is there until the object is
+/// destroyed.
+class LoadedProgram {
+public:
+  /// Loads the program that the contents of object files make up.
+  static llvm::Expected<LoadedProgram>
+  load(llvm::ArrayRef<std::string> objects);
+  LoadedProgram(LoadedProgram &&other);
+  LoadedProgram &operator=(LoadedProgram &&) = delete;
+  ~LoadedProgram();
+
+  const hfta_program &operator*() const { return *program; }
+  const hfta_program *operator->() const { return program; }
+
+private:
+  LoadedProgram(void *library, const hfta_program *program)
+      : library(library), program(program) {}
+
+  void *library; ///< null once the object is moved from
+  const hfta_program *program;
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_DRIVER_SHAREDLIBRARY_H
