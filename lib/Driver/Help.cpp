@@ -39,15 +39,15 @@ static void printOptions(llvm::raw_ostream &os, OptionGroup group) {
 
 void hfta::printHelp(llvm::raw_ostream &os) {
   os << "usage: hftac [options] <input>...\n\n"
-        "Compiles a training job, many copies of a model at once, into one "
-        "program.\n\n"
+        "Compiles a training job into one program that trains many copies of a "
+        "model at once.\n\n"
         "inputs: one job file (.hfta); or ONNX models (.onnx), one for all "
         "copies or one\nper copy; or the output of a phase (.mlir)\n";
   for (OptionGroup group :
        {OptionGroup::output, OptionGroup::target, OptionGroup::job,
         OptionGroup::binding, OptionGroup::report, OptionGroup::other})
     printOptions(os, group);
-  os << "\nphases:\n";
+  os << "\nphases (lib and exe are for users, the others for developers):\n";
   for (const PhaseInfo &phase : getPhases())
     printRow(os, phase.name, phase.description, 12);
   os << "\nexit codes:\n";

@@ -219,10 +219,10 @@ llvm::StringRef hfta::getTitle(OptionGroup group) {
   case OptionGroup::target:
     return "target";
   case OptionGroup::job:
-    return "job (a job file can say all of this but --no-fuse; see "
+    return "job (all but --no-fuse are clauses of a job file, too: see "
            "docs/language.md)";
   case OptionGroup::binding:
-    return "models";
+    return "models and data";
   case OptionGroup::report:
     return "reports";
   case OptionGroup::other:
@@ -242,8 +242,9 @@ static const OptionInfo kOutputOptions[] = {
      G::output, setEmit},
     {"--job", "NAME", "compile only this job of a file that has several",
      G::output, setText<&D::job>},
-    {"--weights", "PLACE", "where initial weights are kept: embedded",
-     G::output, setWeights},
+    {"--weights", "PLACE",
+     "where initial weights are stored: embedded (the only place)", G::output,
+     setWeights},
 
     {"--target", "TARGET", "kind of device: cpu (default), cuda", G::target,
      setTarget},
@@ -252,7 +253,7 @@ static const OptionInfo kOutputOptions[] = {
     {"--chip", "CHIP,...", "GPUs: sm_80,sm_90 (default), sm_86, ...", G::target,
      setChips},
     {"--gpu-code", "KIND",
-     "code for GPUs: cubin,ptx (default), cubin, ptx or emulated", G::target,
+     "code for GPUs: 'cubin,ptx' (default), cubin, ptx, emulated", G::target,
      setGpuCode},
     {"--ptxas", "FILE", "PTX assembler (default: from CUDA_PATH or PATH)",
      G::target, setText<&D::ptxas>},
@@ -263,8 +264,8 @@ static const OptionInfo kJobOptions[] = {
     {"--train-data", "FIELD=FILE,...", "files to train with", G::job,
      addJobFlag},
     {"--test-data", "FIELD=FILE,...", "files to test with", G::job, addJobFlag},
-    {"--no-fuse", "", "compile every copy separately: the serial baseline",
-     G::job, setNoFuse},
+    {"--no-fuse", "", "one program, but separate ops for each copy", G::job,
+     setNoFuse},
 };
 
 static const OptionInfo kOtherOptions[] = {
@@ -273,14 +274,15 @@ static const OptionInfo kOtherOptions[] = {
      addConstant},
     {"--data", "DIR", "where relative names of data files are looked up",
      G::binding, setData},
-    {"--cuts", "NAME,...|all", "begin a new block after each of these values",
-     G::binding, addCuts},
+    {"--cuts", "NAME,...|all",
+     "divide forward and backward into tasks at these values", G::binding,
+     addCuts},
 
-    {"--plan", "", "print memory and cost, then stop", G::report,
-     setFlag<&D::plan, true>},
+    {"--plan", "", "print memory and the cost of each task, then stop",
+     G::report, setFlag<&D::plan, true>},
     {"--plan-pipeline", "",
-     "print the job's pipeline, or one for --profile, and write it with -o",
-     G::report, setFlag<&D::planPipeline, true>},
+     "plan the job's pipeline, or --profile's; -o writes it as JSON", G::report,
+     setFlag<&D::planPipeline, true>},
     {"--profile", "FILE",
      "profile of layers and their times, for --plan-pipeline", G::report,
      setText<&D::profile>},
@@ -288,7 +290,7 @@ static const OptionInfo kOtherOptions[] = {
      "number of samples for which the profile's times hold", G::report,
      setProfileSamples},
     {"--check-gradients", "",
-     "train an ONNX model as its record says, and compare", G::report,
+     "compare a training of an ONNX model with its record", G::report,
      setFlag<&D::checkGradients, true>},
     {"--record", "FILE", "the record (default: NAME.record.safetensors)",
      G::report, setText<&D::record>},
@@ -296,7 +298,7 @@ static const OptionInfo kOtherOptions[] = {
      "measured times of a job's tasks, from bench --phases --json", G::report,
      setText<&D::costs>},
     {"--simulate", "FILE.json",
-     "print how schedulers share devices among the models of FILE", G::report,
+     "simulate how schedulers share devices among FILE's models", G::report,
      setText<&D::workload>},
     {"--json", "", "print the results of --simulate as JSON", G::report,
      setFlag<&D::json, true>},
@@ -307,7 +309,7 @@ static const OptionInfo kOtherOptions[] = {
      "draw a program's trace (--trace) beside the timeline", G::report,
      setText<&D::trace>},
     {"--remarks", "",
-     "report which ops are fused or why not, and how values are stored",
+     "report what is fused and what isn't, and how values are stored",
      G::report, setFlag<&D::remarks, true>},
     {"--timing", "", "print the time of each phase", G::report,
      setFlag<&D::timing, true>},

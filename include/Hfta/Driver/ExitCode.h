@@ -13,8 +13,9 @@ namespace mlir::hfta {
   X(input, 1, "the input is wrong")                                            \
   X(usage, 2, "wrong usage")                                                   \
   X(unsupported, 3,                                                            \
-    "the input needs something that is not supported, or too much memory")     \
-  X(cannotWrite, 4, "cannot write the output, or cannot link it")              \
+    "the input uses something unsupported, or needs more than the memory "     \
+    "limit")                                                                   \
+  X(cannotWrite, 4, "cannot write or link the output")                         \
   X(internal, 70, "internal error")
 
 enum class ExitCode : int {
