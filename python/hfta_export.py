@@ -338,8 +338,20 @@ def _make_translations():
         is_padding = opset18.Unsqueeze(is_padding, opset18.Constant(value_ints=[-1]))
         return opset18.Where(is_padding, own.StopGradient(rows), rows)
 
+    def batch_norm(input, weight, bias, running_mean, running_var, training, momentum,
+                   eps):
+        # onnxscript writes this operator, which only a module in training mode has,
+        # with the statistics of an evaluation.
+        result, mean, variance = opset18.BatchNormalization(
+            input, weight, bias, running_mean, running_var, epsilon=eps,
+            momentum=1.0 - momentum, training_mode=1 if training else 0)
+        # Nothing reads the second and the third result.
+        return (result, opset18.Identity(mean), opset18.Identity(variance), mean,
+                variance)
+
     return {torch.ops.aten.detach.default: detach,
-            torch.ops.aten.embedding.default: embedding}
+            torch.ops.aten.embedding.default: embedding,
+            torch.ops.aten._native_batch_norm_legit_functional.default: batch_norm}
 
 
 def _stop_symbolic(graph, value):
