@@ -12,25 +12,27 @@ that entry into a file that was exported in another way.
 ONNX has no words for `detach`, `no_grad`, the padding row of an embedding and a
 batch normalization that is kept in evaluation mode. `export` writes them with
 an operator and a metadata entry of Hfta's, and refuses what it can't write with
-`NotExportable`. With `check=True` it also trains the module and the file for
-two steps and compares them. See docs/exporting.md.
+`NotExportable`. `record` writes what PyTorch computes in two steps into a file
+next to the ONNX file, for `hftac --check-gradients`; with `check=True` `export`
+compares this itself. See docs/exporting.md.
 
 Needs torch and onnx; PyTorch's newer exporter needs onnxscript, too.
 """
 
 import contextlib
 import os
-import warnings
+import tempfile
 
-import numpy
 import onnx
 import torch
 from onnx import helper, numpy_helper
 
-from hfta_compare import NotExportable, compare_training
+import hfta_record
+# Some of these are here for the users of this module alone.
+from hfta_parameters import NotExportable, find_trained, mark, save
+from hfta_record import LOSSES, check_record, compare_training, record
 from hfta_watch import Tensors, refuse_changes, refuse_modules, watched
 
-PARAMETERS_KEY = "hfta.parameters"
 FROZEN_STATISTICS_KEY = "hfta.frozen_statistics"
 # The domain and the operator through which no gradient flows.
 DOMAIN, STOP_GRADIENT = "hfta", "StopGradient"
@@ -43,7 +45,8 @@ OPSET = 18
 MOST_BYTES_IN_FILE = 2**31 - 2**24
 
 
-def export(model, args, path, *, dynamo=True, check=False, hftac="hftac", **options):
+def export(model, args, path, *, dynamo=True, record=False, loss="mse", target=None,
+           check=False, hftac="hftac", **options):
     """Exports a module for training and returns the names of the trained
     tensors.
 
@@ -54,9 +57,10 @@ def export(model, args, path, *, dynamo=True, check=False, hftac="hftac", **opti
     mode stay so: their batch normalizations keep their statistics, their
     dropouts drop nothing.
 
-    Raises NotExportable for what an ONNX file can't express. With `check`, the module and
-    the file are trained for two steps, the file by `hftac`, and a difference
-    raises NotExportable, too.
+    Raises NotExportable for what an ONNX file can't express. With `record`, True or a path,
+    two steps of the module with `loss` and `target` are recorded for `hftac
+    --check-gradients`, as by hfta_record.record. With `check`, `hftac` compares
+    them at once, and a difference raises NotExportable, too.
     """
     chosen = {"training", "do_constant_folding", "optimize", "export_params",
               "keep_initializers_as_inputs", "f"} & set(options)
@@ -75,190 +79,21 @@ def export(model, args, path, *, dynamo=True, check=False, hftac="hftac", **opti
                 _export_script(model, args, path, options, tensors.values)
     _finish(path)
     names = mark(model, path)
-    if check:
-        compare_training(model, args, path, hftac=hftac,
-                         kwargs=options.get("kwargs"))
+    if record or check:
+        _record(model, args, path, None if record is True else record, check, hftac,
+                loss=loss, target=target, kwargs=options.get("kwargs"))
     return names
 
 
-def mark(model, path):
-    """Writes the names of the trained tensors into an exported file.
-
-    This is for files that `export` didn't make. Tensors that the exporter
-    renamed are found by their values, transposed or reshaped. Of a parameter
-    that the file holds several times one tensor stays, from which the others
-    are computed, so that all uses train it. A warning names parameters that the
-    file lacks. Returns the names.
-    """
-    content = onnx.load(path, load_external_data=False)
-    parameters, found = _find_parameters(model, content, os.path.dirname(path))
-    for parameter in {id(parameter): parameter for parameter in
-                      parameters.values()}.values():
-        tensors = found[id(parameter)]
-        if len(tensors) > 1 and parameter.requires_grad:
-            found[id(parameter)] = [_tie(content.graph, parameters, parameter,
-                                         tensors, os.path.dirname(path))]
-    names = _list_trained(content, parameters, found)
-    entries = [entry for entry in content.metadata_props
-               if entry.key != PARAMETERS_KEY]
-    del content.metadata_props[:]
-    content.metadata_props.extend(entries)
-    content.metadata_props.add(key=PARAMETERS_KEY, value="\n".join(names))
-    _save(content, path)
-    return names
-
-
-def find_trained(model, content, folder=""):
-    """Returns the initializers of an onnx.ModelProto that hold trained
-    parameters. Warns of those that it lacks, or holds several times."""
-    return _list_trained(content, *_find_parameters(model, content, folder))
-
-
-def _find_parameters(model, content, folder):
-    """Returns the module's parameters by name, and the names of the
-    initializers that hold each of them, by its id."""
-    parameters = dict(model.named_parameters(remove_duplicate=False))
-    others = dict(model.named_buffers(remove_duplicate=False))
-    initializers = {tensor.name: tensor
-                    for tensor in content.graph.initializer}
-    # The initializers of each parameter, which may have several names.
-    found = {id(parameter): [] for parameter in parameters.values()}
-    for name, parameter in parameters.items():
-        if name in initializers:
-            found[id(parameter)].append(name)
-    for name, tensor in initializers.items():
-        if (name in parameters or name in others or not tensor.dims or
-                tensor.data_type not in _FLOATS):
-            continue
-        values = numpy_helper.to_array(tensor, folder)
-        key = _find_by_values(name, parameters.values(), found, values)
-        if key is not None:
-            found[key].append(name)
-    return parameters, found
-
-
-def _list_trained(content, parameters, found):
-    _warn(parameters, found)
-    trained = {id(parameter) for parameter in parameters.values()
-               if parameter.requires_grad}
-    chosen = {name for key in trained for name in found[key]}
-    return [tensor.name for tensor in content.graph.initializer
-            if tensor.name in chosen]
-
-
-def _tie(graph, parameters, parameter, names, folder):
-    """Lets one initializer hold a parameter and computes the others that hold
-    it, as they are stored or transposed. Returns its name."""
-    tensors = {tensor.name: tensor for tensor in graph.initializer}
-    shape = tuple(parameter.shape)
-    names = sorted(names, key=lambda name: tuple(tensors[name].dims) != shape)
-    own = parameter.detach().cpu().numpy()
-    values = numpy_helper.to_array(tensors[names[0]], folder)
-    nodes = []
-    for name in names[1:]:
-        other = numpy_helper.to_array(tensors[name], folder)
-        if name not in parameters and _is_symmetric(own):
-            raise NotExportable(
-                f"'{name}' in the file may be transposed or not, as the parameter that "
-                f"'{names[0]}' holds is symmetric: tie them in the module's forward")
-        nodes += _compute(graph, names[0], values, name, other, own.shape)
-        graph.initializer.remove(tensors[name])
-    for index, node in enumerate(nodes):
-        graph.node.insert(index, node)
-    return names[0]
-
-
-def _is_symmetric(own):
-    """Whether a parameter's numbers are in the same order when it is transposed."""
-    return (own.ndim == 2 and min(own.shape) > 1 and
-            numpy.array_equal(own.ravel(), own.T.ravel()))
-
-
-def _compute(graph, source, values, name, other, shape):
-    """Returns nodes that compute a tensor `other` from another one that holds the same
-    parameter. `shape` is the parameter's own."""
-    steps, now = [], values.shape
-    if not numpy.array_equal(other.ravel(), values.ravel()):
-        matrix = next((
-            matrix for matrix in (shape, shape[::-1]) if len(shape) == 2 and
-            numpy.array_equal(other.ravel(), values.reshape(matrix).T.ravel())), None)
-        if matrix is None:
-            raise NotExportable(f"'{source}' and '{name}' are one parameter, but hold "
-                                "different numbers in the file")
-        steps += [] if now == matrix else [("Reshape", matrix)]
-        steps.append(("Transpose", None))
-        now = matrix[::-1]
-    if now != other.shape:
-        steps.append(("Reshape", other.shape))
-    nodes = []
-    for index, (operator, to) in enumerate(steps or [("Identity", None)], 1):
-        result = name if index >= len(steps) else f"{name}_{operator.lower()}_{index}"
-        inputs, options = [source], {}
-        if operator == "Reshape":
-            inputs.append(f"{result}_shape")
-            graph.initializer.append(numpy_helper.from_array(
-                numpy.array(to, "int64"), inputs[1]))
-        elif operator == "Transpose":
-            options["perm"] = [1, 0]
-        nodes.append(helper.make_node(operator, inputs, [result], **options))
-        source = result
-    return nodes
-
-
-_FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE,
-           onnx.TensorProto.FLOAT16)
-
-
-def _find_by_values(name, parameters, found, values):
-    """Returns the id of the parameter that an initializer of an unknown name
-    holds, or None.
-
-    A parameter that wasn't found yet is preferred. One that was found is
-    returned again only if it can't be mistaken for another: all tensors of
-    zeros or of ones look alike.
-    """
-    for is_missing in (True, False):
-        if not is_missing and values.min(initial=0) == values.max(initial=0):
-            break
-        holders = [parameter for parameter in parameters
-                   if bool(found[id(parameter)]) != is_missing and
-                   _holds(parameter, values)]
-        if len({parameter.requires_grad for parameter in holders}) > 1:
-            raise NotExportable(
-                f"'{name}' in the file holds the numbers of several parameters, some of "
-                "which are trained and others frozen")
-        if holders:
-            return id(holders[0])
-    return None
-
-
-def _holds(parameter, values):
-    """Whether the values are the parameter's, transposed or reshaped."""
-    if parameter.numel() != values.size or parameter.dtype.is_floating_point and (
-            parameter.element_size() != values.itemsize):
-        return False
-    own = parameter.detach().cpu().numpy()
-    return (numpy.array_equal(own.ravel(), values.ravel()) or
-            own.ndim == 2 and numpy.array_equal(own.T.ravel(), values.ravel()))
-
-
-def _warn(parameters, found):
-    names = {}
-    for name, parameter in parameters.items():
-        if parameter.requires_grad:
-            names.setdefault(id(parameter), name)
-    missing = [name for key, name in names.items() if not found[key]]
-    if missing:
-        warnings.warn(
-            "not in the exported file, and so not trained: "
-            f"{', '.join(missing)}; the module doesn't use it, or the exporter "
-            "merged it with an equal tensor or computed with it", stacklevel=4)
-    for key, name in names.items():
-        if len(found[key]) > 1:
-            warnings.warn(
-                f"{name} is {len(found[key])} tensors of the exported file "
-                f"({', '.join(found[key])}), which are trained separately",
-                stacklevel=4)
+def _record(model, args, path, to, check, hftac, **options):
+    """Records a module's training; to None: next to the file; False: for the check
+    alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        if to is False:
+            to = os.path.join(folder, "record.safetensors")
+        to = hfta_record.record(model, args, path, to, **options)
+        if check:
+            hfta_record.check_record(path, to, hftac=hftac)
 
 
 @contextlib.contextmanager
@@ -399,7 +234,7 @@ def _export_script(model, args, path, options, state):
         if tensor.name in state:
             tensor.CopyFrom(numpy_helper.from_array(
                 state[tensor.name].cpu().numpy(), tensor.name))
-    _save(content, path)
+    save(content, path)
 
 
 # Properties that ONNX has no words for
@@ -425,7 +260,7 @@ def _finish(path):
         content.functions.append(helper.make_function(
             DOMAIN, STOP_GRADIENT, ["input"], ["output"],
             [helper.make_node("Identity", ["input"], ["output"])], standard))
-    _save(content, path)
+    save(content, path)
 
 
 def _refuse_undefined(graph):
@@ -473,9 +308,3 @@ def _find_frozen_statistics(graph):
 def _count_bytes(model):
     tensors = [*model.parameters(), *model.buffers()]
     return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
-
-
-def _save(content, path):
-    """Replaces the file; tensors in files next to it stay where they are."""
-    onnx.save_model(content, f"{path}.part")
-    os.replace(f"{path}.part", path)

@@ -1,10 +1,13 @@
-"""Trains a PyTorch module and a file that was exported of it, and compares them.
+"""Records what PyTorch computes in a few training steps of a module, next to the ONNX file
+that was exported of it, so that `hftac --check-gradients` can compare its own steps.
 
-Used by hfta_export.export(..., check=True); see docs/exporting.md. Needs torch,
-onnx and the program hftac.
+Used by hfta_export; docs/exporting.md describes the file. Needs torch, onnx and, for
+checks, the program hftac.
 """
 
+import contextlib
 import copy
+import hashlib
 import json
 import os
 import shutil
@@ -14,40 +17,88 @@ import tempfile
 import numpy
 import onnx
 import torch
+from onnx import numpy_helper
 from torch.nn import functional
 
+from hfta_parameters import NotExportable, find_parameters
+
 STEPS, RATE = 2, 0.125
-# The exporters keep Python's numbers, such as epsilons, as f32.
-TOLERANCE = 1e-5
+# The losses of the job language, as PyTorch computes them. PyTorch has classes along
+# axis 1.
+LOSSES = {"mse": functional.mse_loss,
+          "binary_cross_entropy": functional.binary_cross_entropy_with_logits,
+          "cross_entropy": functional.cross_entropy, "nll": functional.nll_loss}
+OF_CLASSES = ("cross_entropy", "nll")
+KINDS = {"float64": "F64", "float32": "F32", "int64": "I64", "int32": "I32",
+         "int16": "I16", "int8": "I8", "uint8": "U8", "bool": "BOOL"}
 
 
-class NotExportable(ValueError):
-    """A module does something that its ONNX file can't express, so that a
-    training of the file would differ from one of the module."""
+def record(model, args, path, to=None, *, loss="mse", target=None, kwargs=None):
+    """Trains a module for two steps in f64, by gradient descent on the samples
+    `args`, and writes the losses, the gradients and the running statistics after
+    each step to the file `to`, by default NAME.record.safetensors next to the
+    NAME.onnx that `path` names. Returns the file's path.
 
-
-def compare_training(model, args, path, *, hftac="hftac", kwargs=None):
-    """Trains a module and its file for two steps in f64, on the samples `args`
-    with made-up targets, and raises NotExportable where losses, gradients or
-    statistics differ. `args` are tensors with the samples along axis 0, and
-    nothing is dropped by dropout layers. The module isn't changed."""
-    if not shutil.which(hftac):
-        raise FileNotFoundError(f"no program '{hftac}', which check=True needs")
-    args = [*args, *(kwargs or {}).values()]
+    `args` are tensors with the samples along axis 0. `loss`, one of LOSSES,
+    compares the first output with `target`, which is made up if it isn't given.
+    Dropout layers drop nothing. The module isn't changed.
+    """
+    if loss not in LOSSES:
+        raise ValueError(f"unknown loss '{loss}', expected {', '.join(LOSSES)}")
+    args = [*(args if isinstance(args, tuple) else (args,)),
+            *(kwargs or {}).values()]
     if not all(isinstance(arg, torch.Tensor) and arg.dim() and
                len(arg) == len(args[0]) for arg in args):
-        raise ValueError("check=True needs inputs that are tensors with the same "
-                         "number of samples along axis 0")
+        raise ValueError("a record needs inputs that are tensors with the samples "
+                         "along axis 0")
+    args = [_convert(arg) for arg in args]
+    content = onnx.load(path, load_external_data=False)
+    tensors = {f"input/{name}": arg.numpy()
+               for name, arg in zip(_find_inputs(content, len(args)), args)}
+    names = _NamesInFile(model, content, os.path.dirname(path))
     twin = copy.deepcopy(model).double()
     _disable_dropout(twin)
     if not model.training:
         twin.train()
-    args = [arg.detach().cpu() for arg in args]
-    args = [arg.double() if arg.is_floating_point() else arg for arg in args]
-    mine, target = _train_module(twin, args)
+    tensors.update(_train(twin, args, loss, target, names))
+    to = to or os.path.splitext(path)[0] + ".record.safetensors"
+    _write(to, tensors, {
+        "format": "hfta-record", "version": "1", "model": _digest_file(path),
+        "output": content.graph.output[0].name, "loss": loss,
+        **({"axis": "1"} if loss in OF_CLASSES else {}),
+        "learning_rate": repr(RATE)})
+    return to
+
+
+def compare_training(model, args, path, *, hftac="hftac", kwargs=None):
+    """Records a module's training and compares the file's with it. Raises
+    NotExportable where losses, gradients or statistics differ."""
     with tempfile.TemporaryDirectory() as folder:
-        theirs = _train_file(path, args, target, folder, hftac)
-    _compare_steps(mine, theirs)
+        to = record(model, args, path, os.path.join(folder, "record.safetensors"),
+                    kwargs=kwargs)
+        check_record(path, to, hftac=hftac)
+
+
+def check_record(path, to, *, hftac="hftac"):
+    """Runs `hftac --check-gradients` on a file and its record; raises
+    NotExportable unless all is equal."""
+    if not shutil.which(hftac):
+        raise FileNotFoundError(f"no program '{hftac}', which check=True needs")
+    command = [str(hftac), "--check-gradients", str(path), f"--record={to}"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise NotExportable(f"'{' '.join(command)}' ends with exit code "
+                            f"{done.returncode}:\n{done.stderr.strip()}\n"
+                            f"{done.stdout.strip()}".strip())
+
+
+# PyTorch's steps
+# ---------------
+
+
+def _convert(tensor):
+    tensor = tensor.detach().cpu()
+    return tensor.double() if tensor.is_floating_point() else tensor
 
 
 def _disable_dropout(model):
@@ -65,105 +116,145 @@ def _get_first(outputs):
     return outputs
 
 
-def _train_module(model, args):
-    """Returns, for each step, the loss and the tensors after it; and the target
-    of the first output."""
-    trained = [parameter for parameter in model.parameters()
-               if parameter.requires_grad]
-    optimizer = torch.optim.SGD(trained, lr=RATE)
-    steps, target = [], None
-    for _ in range(STEPS):
+def _make_target(output, loss):
+    generator = torch.Generator().manual_seed(1)
+    if loss in OF_CLASSES:
+        shape = output.shape[:1] + output.shape[2:]
+        return torch.randint(output.shape[1], shape, generator=generator)
+    make = torch.rand if loss == "binary_cross_entropy" else torch.randn
+    return make(output.shape, generator=generator, dtype=torch.float64)
+
+
+def _train(model, args, loss, target, names):
+    """Returns the record's tensors, except for the inputs."""
+    parameters = [parameter for parameter in model.parameters()
+                  if parameter.requires_grad]
+    optimizer = torch.optim.SGD(parameters, lr=RATE)
+    losses, results = [], {}
+    if target is not None:
+        target = _convert(target)
+        if target.is_floating_point() == (loss in OF_CLASSES):
+            raise ValueError(f"the target of {loss} holds {target.dtype}, expected "
+                             + ("class numbers" if loss in OF_CLASSES else "floats"))
+    for step in range(1, STEPS + 1):
         optimizer.zero_grad()
         output = _get_first(model(*args))
         if target is None:
-            generator = torch.Generator().manual_seed(1)
-            target = torch.randn(output.shape, generator=generator,
-                                 dtype=torch.float64)
-        loss = functional.mse_loss(output, target)
-        loss.backward()
+            target = _make_target(output, loss)
+        value = LOSSES[loss](output, target)
+        value.backward()
+        losses.append(value.item())
+        for name, gradient in names.find_gradients(model):
+            results[f"gradient/{step}/{name}"] = gradient
         optimizer.step()
-        state = {name: tensor.detach().clone().numpy()
-                 for name, tensor in model.state_dict(keep_vars=True).items()}
-        steps.append((loss.item(), state))
-    return steps, target
+        for name, statistic in names.find_statistics(model):
+            results[f"statistic/{step}/{name}"] = statistic
+    wrong = [name for name, values in [("loss", losses), *results.items()]
+             if not numpy.isfinite(values).all()]
+    if wrong:
+        raise ValueError(f"'{wrong[0]}' of the module isn't finite")
+    return {"target": target.numpy(), "loss": numpy.array(losses), **results}
 
 
-def _train_file(path, args, target, folder, hftac):
-    """Returns what _train_module does, for the file."""
-    content = onnx.load(path, load_external_data=False)
+# The tensors of the file
+# -----------------------
+
+
+def _find_inputs(content, count):
     held = {tensor.name for tensor in content.graph.initializer}
     inputs = [value.name for value in content.graph.input if value.name not in held]
-    fields = [f"x{index}" for index in range(len(args))]
-    for name, values in zip([*fields, "target"], [*args, target]):
-        numpy.save(os.path.join(folder, f"{name}.npy"), values.numpy())
-    if len(inputs) != len(args):
+    if len(inputs) != count:
         raise NotExportable(f"the file has {len(inputs)} inputs ({', '.join(inputs)}), "
-                            f"the module got {len(args)}")
-    output = content.graph.output[0].name
-    drops = any(node.op_type == "Dropout" for node in content.graph.node)
-    sources = ", ".join(f'{name} = npy("{name}.npy")' for name in [*fields, "target"])
-    with open(os.path.join(folder, "check.hfta"), "w") as job:
-        job.write(f"""model net = onnx({json.dumps(os.path.abspath(path))})
-data made {{
-  train {sources}
-}}
-train check {{
-  model net({', '.join(fields)}{', dropout_rate = 0.0' if drops else ''})
-  data made, batch = {len(args[0])}, shuffle = false
-  loss mse(net.{json.dumps(output)}, target)
-  optimizer sgd(lr = {RATE})
-  precision f64
-  steps {STEPS}
-}}
-""")
-    program = os.path.join(folder, "check")
-    _run(hftac, os.path.join(folder, "check.hfta"), "-o", program)
-    states = os.path.join(folder, "states")
-    log = os.path.join(folder, "log.jsonl")
-    _run(program, "train", "--data", folder, "--checkpoint", states, "--no-progress",
-         "--every=1", "--log", log, "--log-every=1")
-    with open(log) as lines:
-        events = [json.loads(line) for line in lines]
-    losses = [event["loss"][0] for event in events if event["event"] == "step"]
-    return [(loss, _read_tensors(os.path.join(states, f"step-{index:08d}",
-                                              "copy-0000.safetensors")))
-            for index, loss in enumerate(losses, 1)]
+                            f"the module got {count}")
+    return inputs
 
 
-def _run(*command):
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise NotExportable(f"'{' '.join(command)}' ends with exit code "
-                            f"{done.returncode}:\n{done.stderr.strip()}")
+class _NamesInFile:
+    """What a file calls a module's tensors, and in which shapes it has them."""
+
+    def __init__(self, model, content, folder):
+        initializers = {tensor.name: tensor
+                        for tensor in content.graph.initializer}
+        parameters, found = find_parameters(model, content, folder)
+        # The name in the module and in the file, the shape there, and whether it
+        # is transposed there.
+        self.gradients = []
+        known = set()
+        for name, parameter in parameters.items():
+            if id(parameter) in known:
+                continue
+            known.add(id(parameter))
+            # A parameter that the file lacks is recorded all the same, so that a
+            # comparison finds that it isn't trained.
+            for other in found[id(parameter)] or [name]:
+                tensor = initializers.get(other)
+                shape = tuple(tensor.dims if tensor else parameter.shape)
+                self.gradients.append((name, other, shape, tensor is not None and
+                                       _is_transposed(parameter, tensor, folder)))
+        order = {name: index for index, name in enumerate(dict.fromkeys(
+            name for node in content.graph.node for name in node.input))}
+        self.order = lambda name: order.get(name, len(order))
+        self.gradients.sort(key=lambda entry: self.order(entry[1]))
+        self.initializers = set(initializers)
+
+    def find_gradients(self, model):
+        """Yields gradients in the order in which the file's nodes use the
+        parameters."""
+        parameters = dict(model.named_parameters(remove_duplicate=False))
+        for name, other, shape, is_transposed in self.gradients:
+            if parameters[name].grad is not None:
+                gradient = parameters[name].grad.numpy()
+                yield other, numpy.array((gradient.T if is_transposed else
+                                          gradient).reshape(shape))
+
+    def find_statistics(self, model):
+        """Yields the running means and variances of batch normalizations."""
+        statistics = {
+            f"{name}.{buffer}".lstrip("."): getattr(module, buffer)
+            for name, module in model.named_modules()
+            if isinstance(module, torch.nn.modules.batchnorm._BatchNorm)
+            for buffer in ("running_mean", "running_var")}
+        for name in sorted(self.initializers & statistics.keys(), key=self.order):
+            if statistics[name] is not None:
+                yield name, statistics[name].detach().clone().numpy()
 
 
-def _read_tensors(path):
-    """Returns the float tensors of a safetensors file."""
+def _is_transposed(parameter, tensor, folder):
+    own = parameter.detach().cpu().numpy()
+    if own.ndim != 2:
+        return False
+    values = numpy_helper.to_array(tensor, folder).ravel()
+    return (not numpy.array_equal(own.ravel(), values) and
+            numpy.array_equal(own.T.ravel(), values))
+
+
+# The record's file
+# -----------------
+
+
+def _digest_file(path):
     with open(path, "rb") as file:
-        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
-        data = file.read()
-    header.pop("__metadata__", None)
-    kinds = {"F64": "<f8", "F32": "<f4"}
-    return {name: numpy.frombuffer(data[slice(*entry["data_offsets"])],
-                                   kinds[entry["dtype"]]).reshape(entry["shape"])
-            for name, entry in header.items() if entry["dtype"] in kinds}
+        return hashlib.sha256(file.read()).hexdigest()
 
 
-def _compare_steps(mine, theirs):
-    for step, ((loss, state), (other_loss, other_state)) in enumerate(
-            zip(mine, theirs), 1):
-        _compare(f"the loss of step {step}", loss, other_loss, 1)
-        for name in state.keys() & other_state.keys():
-            before = mine[step - 2][1][name] if step > 1 else None
-            scale = 1 if before is None else numpy.abs(state[name] - before).max()
-            _compare(f"'{name}' after step {step}", state[name], other_state[name],
-                     max(1, scale))
-
-
-def _compare(what, mine, theirs, scale):
-    if numpy.shape(mine) != numpy.shape(theirs):
-        return
-    difference = numpy.abs(numpy.asarray(mine) - theirs).max(initial=0)
-    if not difference <= TOLERANCE * scale:
-        raise NotExportable(f"after training, the file and the module differ: {what} by "
-                            f"{difference:.2g}")
+def _write(path, tensors, metadata):
+    """Writes a safetensors file completely or not at all."""
+    header, digest, begin = {}, hashlib.sha256(), 0
+    for name, values in tensors.items():
+        digest.update(values.tobytes())
+        header[name] = {"dtype": KINDS[values.dtype.name],
+                        "shape": list(values.shape),
+                        "data_offsets": [begin, begin + values.nbytes]}
+        begin += values.nbytes
+    header["__metadata__"] = {**metadata, "tensors": digest.hexdigest()}
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    try:
+        with open(f"{path}.part", "wb") as file:
+            file.write(len(text).to_bytes(8, "little") + text)
+            file.writelines(values.tobytes() for values in tensors.values())
+        os.replace(f"{path}.part", path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.remove(f"{path}.part")
+        raise

@@ -1,4 +1,4 @@
-"""Refuses PyTorch modules that do what an ONNX file can't say, and sees where a module's
+"""Refuses PyTorch modules that do what an ONNX file can't express, and sees where a module's
 forward computes without gradients. Used by hfta_export; see docs/exporting.md."""
 
 import contextlib
@@ -13,7 +13,7 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakIdKeyDictionary
 
-from hfta_compare import NotExportable
+from hfta_parameters import NotExportable
 
 # Settings of modules
 # -------------------
@@ -123,7 +123,7 @@ def refuse_changes(model, args, kwargs, tensors):
     for name in {**tensors.values, **buffers}:
         if name not in tensors.values:
             raise NotExportable(f"the buffer '{name}' is made by forward, which a "
-                                "file can't say: register it in __init__")
+                                "ONNX file can't express: register it in __init__")
         if name not in known and not (name in buffers and _are_equal(
                 buffers[name], tensors.values[name])):
             raise NotExportable(
@@ -131,7 +131,7 @@ def refuse_changes(model, args, kwargs, tensors):
     for name, digest in _digest_parameters(model).items():
         if digest != tensors.digests.get(name, digest):
             raise NotExportable(f"the parameter '{name}' is changed by forward, which "
-                                "a file can't say")
+                                "an ONNX file can't express")
     tensors.restore_buffers()
 
 

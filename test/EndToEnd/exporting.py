@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Tests that modules exported by python/hfta_export.py train as in PyTorch, with both of
-its exporters, in f64; that plain exports differ as docs/exporting.md says; and that its
-snippets run. Needs PyTorch, onnx and onnxscript."""
+its exporters, in f64; that plain exports differ as docs/exporting.md says; that hftac
+finds PyTorch's gradients with each loss, and a module that parts from its file; and that
+the page's snippets run. Needs PyTorch, onnx and onnxscript."""
 
 import collections
 import json
@@ -122,6 +123,43 @@ def check_training(work, kind, dynamo):
     if not set(names) <= after.keys() or compared < len(names):
         fail(f"{name}: compared {compared} tensors, of those trained {names}")
     print(f"{name}: {len(names)} trained tensors and {STEPS} losses within {worst:.1e}")
+
+
+class Classifier(nn.Module):
+    """Has classes along axis 1 of several, and a dropout."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(),
+                                  nn.Dropout(0.5))
+        self.head = nn.Conv2d(4, 3, 1)
+
+    def forward(self, x):
+        return torch.log_softmax(self.head(self.body(x)), 1)
+
+
+def check_records(work, dynamo):
+    """Records a module with each loss, then one that parts from the file."""
+    torch.manual_seed(5)
+    module, x = Classifier(), torch.randn(4, 1, 6, 6)
+    path = str(work.folder / f"recorded-{dynamo}.onnx")
+    hfta_export.export(module, (x,), path, dynamo=dynamo, check=True, hftac=work.hftac)
+    expect_equal(list(work.folder.glob(f"recorded-{dynamo}*.safetensors")), [],
+                 "records that a check leaves")
+    for loss in hfta_export.LOSSES:
+        hfta_export.record(module, x, path, loss=loss)
+        said = run(work.hftac, "--check-gradients", path)
+        if "6 gradients, 2 running statistics and the loss equal" not in said:
+            fail(f"{loss}: {said}")
+    with torch.no_grad():
+        module.body[1].bias[2] += 0.5
+    try:
+        hfta_export.compare_training(module, (x,), path, hftac=work.hftac)
+    except hfta_export.NotExportable as error:
+        if "step 1 differs in the loss and" not in str(error):
+            fail(f"a changed module: {error}")
+    else:
+        fail("a changed module isn't found")
 
 
 def count(content):
@@ -280,6 +318,11 @@ def check_snippets(work):
     expect_equal(printed.split()[-1], "6", "tensors that the snippet exports")
     arguments = command.replace("hftac", str(pathlib.Path(work.hftac).resolve()), 1)
     expect_equal(run("sh", "-c", arguments, cwd=folder), said, "what hftac prints")
+    said = next(text for _, text in blocks if text.startswith("cnn.onnx: 6"))
+    run(sys.executable, "-W", "ignore", "-c", scripts[0] + scripts[2], cwd=folder)
+    printed = run(arguments.split()[0], "--check-gradients", "cnn.onnx", cwd=folder)
+    expect_equal(printed.splitlines()[-1].split(", within")[0], said.split(", within")[0],
+                 "what hftac prints of the record")
     run(sys.executable, "-c", scripts[1], cwd=folder)
     printed = run("sh", "-c", arguments.replace("cnn.onnx", "frozen.onnx"), cwd=folder)
     expect_equal(printed, "hftac: trains 4 tensors (4 listed in hfta.parameters), "
@@ -294,6 +337,7 @@ def main():
     for dynamo in (True, False):
         check_kept(dynamo)
         check_plain_exports(work, dynamo)
+        check_records(work, dynamo)
         for kind in MODULES:
             check_training(work, kind, dynamo)
     check_snippets(work)
