@@ -4,8 +4,9 @@
     scripts/check-words.py [FILE...]      default: all sources, tests and documents
 
 A comment begins with a noun or a verb, never with "Of", "The same" or "What": such
-fragments mean something only beside the line before them. Documents have lines of at
-most 100 characters. Exit status 1 if anything was found.
+fragments mean something only beside the line before them. So does a message, a text
+of --help and a text of TableGen, wherever its string literals are broken into lines.
+Documents have lines of at most 100 characters. Exit status 1 if anything was found.
 """
 
 import pathlib
@@ -17,6 +18,10 @@ C_LIKE = {".c", ".cpp", ".h", ".td", ".def", ".mlir", ".hfta"}
 HASH_LIKE = {".py", ".sh", ".cmake", ".txt", ".test", ".cfg", ""}
 MARKER = {**dict.fromkeys(C_LIKE, r"//+<?|/\*+<?"), **dict.fromkeys(HASH_LIKE, r"#+")}
 FRAGMENT = re.compile(r"\s*(of|the same|what)\b", re.IGNORECASE)
+# A comment, a literal of a character, or a string literal with those that continue it.
+STRING = re.compile(r"//.*|/\*[\s\S]*?\*/|'(?:[^'\\\n]|\\.)+'|"
+                    r'("(?:[^"\\\n]|\\.)*"(?:[\s\\]*"(?:[^"\\\n]|\\.)*")*)|\[\{\s*(\S.*)')
+MESSAGES = ("include/", "lib/", "runtime/", "tools/", "emulation/")
 BANNED = re.compile(r"so many'th|how manyth|others than|a GPU hasn't", re.IGNORECASE)
 # Only documents are read by many; tables, code and links can't be broken.
 LONGEST = 100
@@ -40,6 +45,18 @@ def find_fragments(path, lines):
         continues = bool(match) and bool(match["text"].strip())
 
 
+def find_fragments_of_texts(text):
+    """String literals, and texts of TableGen, that begin with a fragment. Literals of
+    one or two words, and those that begin with a space, continue other texts."""
+    for match in STRING.finditer(text):
+        literal = re.sub(r'"[\s\\]*"', "", match[1] or "").strip('"') or match[2] or ""
+        number = text.count("\n", 0, match.start()) + 1
+        if FRAGMENT.match(literal) and len(literal.split()) > 2 and literal[0] != " ":
+            yield number, f"a text begins with '{literal.split()[0]}'"
+        if BANNED.search(literal) and not BANNED.search(match[0]):
+            yield number, f"'{BANNED.search(literal)[0]}'"
+
+
 def find_long_lines(lines):
     in_code = False
     for number, line in enumerate(lines, 1):
@@ -56,6 +73,8 @@ def check(path):
     for number, line in enumerate(lines, 1):
         if BANNED.search(line) and path.name != "check-words.py":
             yield number, f"'{BANNED.search(line)[0]}'"
+    if path.suffix in C_LIKE and str(path).startswith(MESSAGES):
+        yield from find_fragments_of_texts("\n".join(lines))
     if path.suffix in MARKER:
         yield from find_fragments(path, lines)
     elif path.suffix == ".md":

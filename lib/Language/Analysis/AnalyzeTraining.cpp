@@ -270,7 +270,7 @@ static constexpr LossInfo kLosses[] = {
      "logits along `axis`, class numbers in the remaining shape; labels equal "
      "to `ignore_index` don't count"},
     {"nll", LossKind::nll, kNll, "axis = -1, ignore_index = -100",
-     "the same with logarithms of probabilities"},
+     "like `cross_entropy`, but of log-probabilities"},
     {"mse", LossKind::mse, kElementwise, "", "squared differences"},
     {"binary_cross_entropy", LossKind::binaryCrossEntropy, kElementwise, "",
      "logits and probabilities of one shape"},
