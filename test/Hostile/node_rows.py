@@ -118,6 +118,22 @@ def make_attribute_rows():
               make_node("InstanceNormalization", *[weights(3)] * 2,
                         inputs=IMAGE, epsilon=-1.0), 1,
               "node 'instancenormalization'", "'epsilon'", "-1")
+    def in_groups(scale, **attributes):
+        return simple([node("GroupNormalization", ["x", "s", "s"], ["y"], **attributes)],
+                      [zeros("s", scale)], [value("x", ["batch", 6, 4])], opset=21)
+
+    for groups in (0, -2, 4):
+        yield row(f"{groups} groups of 6 channels", in_groups(6, num_groups=groups), 1,
+                  "node 'groupnormalization'", f"'num_groups' = {groups}", "[2, 6, 4]")
+    yield row("groups without their number", in_groups(6), 1, "'num_groups' = 0")
+    yield row("a scale of groups in place of channels", in_groups(3, num_groups=3), 1,
+              "node 'groupnormalization'", "[3] for 6 channels")
+    yield row("a root mean square along an axis out of range",
+              simple([node("RMSNormalization", ["x", "s"], ["y"], axis=3)],
+                     [zeros("s", 4)], opset=23), 1, "node 'rmsnormalization'", "axis 3")
+    yield row("a root mean square with a scale of another shape",
+              simple([node("RMSNormalization", ["x", "s"], ["y"])], [zeros("s", 3)],
+                     opset=23), 1, "node 'rmsnormalization'", "[3]")
     yield row("a dropout rate of NaN",
               make_node("Dropout", lambda name: tensor(
                   name, [], [float("nan")])), 1, "node 'dropout' (Dropout)",

@@ -39,9 +39,11 @@ OnnxImportOptions batchOf2() {
 
 Rules import(const std::string &graph,
              std::optional<std::string> list = std::nullopt,
-             const OnnxImportOptions &options = batchOf2()) {
+             const OnnxImportOptions &options = batchOf2(),
+             int64_t opset = 17) {
   ::onnx::ModelProto model = makeModel(port("input", "x", {-1, 4}) + graph +
-                                       port("output", "y", {-1, 4}));
+                                           port("output", "y", {-1, 4}),
+                                       opset);
   if (list) {
     auto *entry = model.add_metadata_props();
     entry->set_key("hfta.parameters");
@@ -272,6 +274,18 @@ TEST(OnnxTrained, GroupNormalization) {
                           {"val_2", TrainingRule::exporter},
                           {"val_3", TrainingRule::layer},
                           {"val_4", TrainingRule::layer}}));
+}
+
+TEST(OnnxTrained, NormalizationsOfNewerSets) {
+  Rules rules = import(
+      weight("val_1", {4}) + weight("val_2", {4}) + weight("val_3", {4}) +
+          node("GroupNormalization", "g", {"x", "val_1", "val_2"}, {"g"},
+               attribute("num_groups", int64_t(2))) +
+          node("RMSNormalization", "r", {"g", "val_3"}, {"y"}),
+      std::nullopt, batchOf2(), 23);
+  EXPECT_EQ(rules, (Rules{{"val_1", TrainingRule::layer},
+                          {"val_2", TrainingRule::layer},
+                          {"val_3", TrainingRule::layer}}));
 }
 
 TEST(OnnxTrained, TheFilesList) {

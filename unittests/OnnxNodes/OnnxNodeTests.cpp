@@ -1,7 +1,8 @@
 //===- OnnxNodeTests.cpp - Runs ONNX's node tests -------------------------===//
 //
-// HftaOnnxNodeTests [--folder DIR] [--expected FILE] [--only TEXT] [--reasons]
-//                   [--relative ERROR] [--operators PAGE [--update]]
+// HftaOnnxNodeTests [--folder DIR] [--more DIR] [--expected FILE] [--only TEXT]
+//                   [--reasons] [--relative ERROR]
+//                   [--operators PAGE [--update]]
 //
 // Runs every test below DIR: folders with a model.onnx and test_data_set_0, ...
 // Prints how many passed, were refused (by reason), failed, and computed wrong
@@ -31,6 +32,8 @@ static llvm::cl::opt<std::string>
     folder("folder", llvm::cl::desc("folder of the tests' folders"),
            llvm::cl::init("/usr/share/libonnx-testdata/data/node"));
 static llvm::cl::opt<std::string>
+    more("more", llvm::cl::desc("another folder of tests' folders"));
+static llvm::cl::opt<std::string>
     expected("expected", llvm::cl::desc("list of the tests that don't pass"));
 static llvm::cl::opt<std::string>
     only("only", llvm::cl::desc("run tests whose name holds this text"));
@@ -45,17 +48,19 @@ static llvm::cl::opt<std::string>
 static llvm::cl::opt<bool> update("update",
                                   llvm::cl::desc("write that page anew"));
 
-static std::vector<std::string> listTests() {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (llvm::sys::fs::directory_iterator it(folder, error), end;
-       it != end && !error; it.increment(error)) {
-    llvm::StringRef name = llvm::sys::path::filename(it->path());
-    if (name.contains(only))
-      names.push_back(name.str());
+/// Returns the tests' folders by name.
+static std::map<std::string, std::string> listTests() {
+  std::map<std::string, std::string> tests;
+  for (const std::string &place : {folder.getValue(), more.getValue()}) {
+    std::error_code error;
+    for (llvm::sys::fs::directory_iterator it(place, error), end;
+         it != end && !error; it.increment(error)) {
+      llvm::StringRef name = llvm::sys::path::filename(it->path());
+      if (name.contains(only))
+        tests.try_emplace(name.str(), it->path());
+    }
   }
-  llvm::sort(names);
-  return names;
+  return tests;
 }
 
 /// Reads the expected failures; false after an error.
@@ -174,21 +179,21 @@ int main(int argc, char **argv) {
   llvm::StringSet<> failing;
   if (!readExpected(failing))
     return 1;
-  std::vector<std::string> names = listTests();
+  std::map<std::string, std::string> tests = listTests();
   OperatorPage page;
   Summary summary(failing, !expected.empty());
-  for (const std::string &name : names) {
-    NodeResult result = runNodeTest(folder + "/" + name, relative);
+  for (const auto &[name, path] : tests) {
+    NodeResult result = runNodeTest(path, relative);
     page.add(result);
     summary.add(name, result);
   }
   for (const auto &entry : failing)
-    if (only.empty() && !llvm::is_contained(names, entry.getKey())) {
+    if (only.empty() && !tests.count(entry.getKey().str())) {
       llvm::outs() << entry.getKey() << ": no such test\n";
       ++summary.unexpected;
     }
   summary.print();
-  if (names.empty())
+  if (tests.empty())
     llvm::errs() << folder << ": holds no tests\n";
-  return checkPage(page) && !summary.unexpected && !names.empty() ? 0 : 1;
+  return checkPage(page) && !summary.unexpected && !tests.empty() ? 0 : 1;
 }

@@ -13,8 +13,9 @@ using namespace mlir::hfta;
 static const char kHead[] =
     R"(# ONNX operators
 
-Written by `HftaOnnxNodeTests --operators docs/operators.md --update`, and checked
-by the test `onnx-nodes`: nothing here is from memory.
+Written by `HftaOnnxNodeTests --more unittests/OnnxNodes/newer --operators
+docs/operators.md --update`, and checked by the test `onnx-nodes`: nothing here is from
+memory.
 
 - **operator sets**: the versions of the operator that are imported; each number
   begins a version with meanings of its own, the last one holds up to set {0}.
@@ -23,9 +24,9 @@ by the test `onnx-nodes`: nothing here is from memory.
   values alone. Derivatives of whole nodes, and of every op behind them, are
   compared with finite differences.
 - **fused**: whether the operators of many copies become one.
-- **node tests**: those of ONNX 1.12 that pass, of all tests of the operator alone.
-  The rest are refused by name; `unittests/OnnxNodes/expected-failures.txt` has the
-  reasons.
+- **node tests**: those of ONNX 1.12, and of later releases those in
+  `unittests/OnnxNodes/newer`, that pass, of all tests of the operator alone. The rest
+  are refused by name; `unittests/OnnxNodes/expected-failures.txt` has the reasons.
 
 Of the domain `hfta` there is `StopGradient`, whose value is its input's and through
 which no gradient flows ([exporting.md](exporting.md#what-onnx-has-no-words-for)).

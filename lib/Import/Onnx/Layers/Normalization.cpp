@@ -1,4 +1,4 @@
-//===- Normalization.cpp - Batch, layer and instance normalization --------===//
+//===- Normalization.cpp - Batch normalization and those of samples -------===//
 
 #include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
 #include "Hfta/Dialect/Hfta/IR/HftaGradientOps.h"
@@ -132,18 +132,23 @@ static Value keepAxes(Node &node, Value reduced, ArrayRef<int64_t> shape,
   return node.reshape(reduced, kept);
 }
 
-static Centered center(Node &node, Value input, ArrayRef<int64_t> axes) {
+/// Returns means along some axes, which keep the size 1.
+static Value takeMean(Node &node, Value input, ArrayRef<int64_t> axes) {
+  if (!input)
+    return Value();
   SmallVector<int64_t> shape(getShape(input));
-  int64_t count = countAlong(shape, axes);
-  auto mean = [&](Value value) {
-    Value sum =
-        keepAxes(node, node.reduce(ReduceKind::sum, value, axes), shape, axes);
-    return node.div(sum, node.splatLike(sum, count));
-  };
+  Value sum =
+      keepAxes(node, node.reduce(ReduceKind::sum, input, axes), shape, axes);
+  return node.div(sum, node.splatLike(sum, countAlong(shape, axes)));
+}
+
+static Centered center(Node &node, Value input, ArrayRef<int64_t> axes) {
   Centered centered;
-  centered.mean = mean(input);
-  centered.values = node.sub(input, node.broadcast(centered.mean, shape));
-  centered.variance = mean(node.mul(centered.values, centered.values));
+  centered.mean = takeMean(node, input, axes);
+  centered.values =
+      node.sub(input, node.broadcast(centered.mean, getShape(input)));
+  centered.variance =
+      takeMean(node, node.mul(centered.values, centered.values), axes);
   return centered;
 }
 
@@ -202,6 +207,68 @@ static void importInstanceNormalization(Node &node) {
   Value result =
       node.mul(moments.normalized, node.broadcastAlong(scale, shape, {1}));
   node.setOutput(0, node.add(result, node.broadcastAlong(bias, shape, {1})));
+}
+
+/// Imports the normalization of groups of channels. Before version 21 a scale
+/// and a bias are those of a group, later those of a channel.
+static void importGroupNormalization(Node &node) {
+  Value input = node.getInput(0);
+  if (!node.requireFloat(input))
+    return;
+  SmallVector<int64_t> shape(getShape(input));
+  int64_t groups = node.getInt("num_groups", 0);
+  if (shape.size() < 2 || groups < 1 || shape[1] % groups != 0) {
+    node.invalid("attribute 'num_groups' = " + Twine(groups) +
+                 ", expected a divisor of the number of channels, axis 1 of an "
+                 "input of shape " +
+                 formatShape(shape));
+    return;
+  }
+  SmallVector<int64_t> grouped(shape);
+  grouped[1] = shape[1] / groups;
+  grouped.insert(grouped.begin() + 1, groups);
+  bool isOfGroups = node.getOpset() < 21;
+  SmallVector<int64_t> affine = isOfGroups ? grouped : shape;
+  Value inGroups = node.reshape(input, grouped);
+  if (!inGroups)
+    return;
+  Moments moments = normalize(
+      node, inGroups, llvm::to_vector(llvm::seq<int64_t>(2, grouped.size())),
+      node.getNonNegative("epsilon", 1e-5));
+  Value result = node.reshape(moments.normalized, affine);
+  Value scale = node.getInput(1), bias = node.getInput(2);
+  for (Value operand : {scale, bias})
+    if (operand && getShape(operand) != ArrayRef<int64_t>(affine[1])) {
+      node.invalid("scale or bias of shape " + formatShape(getShape(operand)) +
+                   " for " + Twine(affine[1]) +
+                   (isOfGroups ? " groups" : " channels"));
+      return;
+    }
+  result = node.mul(result, node.broadcastAlong(scale, affine, {1}));
+  result = node.add(result, node.broadcastAlong(bias, affine, {1}));
+  node.setOutput(0, node.reshape(result, shape));
+}
+
+/// Divides by the root mean square along the axes from `axis` on.
+static void importRmsNormalization(Node &node) {
+  Value input = node.getInput(0);
+  if (!node.requireFloat(input))
+    return;
+  SmallVector<int64_t> shape(getShape(input));
+  int64_t axis = node.normalizeAxis(node.getInt("axis", -1), shape.size());
+  if (node.failed())
+    return;
+  Value square =
+      takeMean(node, node.mul(input, input),
+               llvm::to_vector(llvm::seq<int64_t>(axis, shape.size())));
+  Value inverse = node.create<RsqrtOp>(node.add(
+      square, node.splatLike(square, node.getNonNegative("epsilon", 1e-5))));
+  Value normalized = node.mul(input, node.broadcast(inverse, shape));
+  Value scale = node.getInput(1);
+  if (!scale)
+    return;
+  normalized = node.cast(normalized, getElementType(scale));
+  node.setOutput(0, node.mul(normalized, node.broadcast(scale, shape)));
 }
 
 /// Divides each deviation by the axes' standard deviation; by default, the axes
@@ -267,10 +334,13 @@ static void importLocalResponse(Node &node) {
 llvm::ArrayRef<OpHandler> getNormalizationHandlers() {
   static const OpHandler handlers[] = {
       {"BatchNormalization", 7, importBatchNormalization, 0, 5},
+      {"GroupNormalization", 18, importGroupNormalization, 0, 3},
+      {"GroupNormalization", 21, importGroupNormalization, 0, 3},
       {"InstanceNormalization", 6, importInstanceNormalization, 0, 3},
       {"LRN", 1, importLocalResponse},
       {"LayerNormalization", 17, importLayerNormalization, 0, 3},
       {"MeanVarianceNormalization", 9, importMeanVarianceNormalization},
+      {"RMSNormalization", 23, importRmsNormalization, 0, 2},
   };
   return handlers;
 }

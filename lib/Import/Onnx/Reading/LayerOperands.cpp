@@ -109,10 +109,12 @@ static const LayerOperator *findLayerOperator(const NodeProto &node) {
       {"Einsum", ~0u, Kind::product},
       {"Gather", 0b1, Kind::table},
       {"Gemm", 0b111, Kind::product},
+      {"GroupNormalization", 0b110, Kind::normalization},
       {"InstanceNormalization", 0b110, Kind::normalization},
       {"LayerNormalization", 0b110, Kind::normalization},
       {"MatMul", 0b11, Kind::product},
       {"PRelu", 0b10, Kind::table},
+      {"RMSNormalization", 0b10, Kind::normalization},
   };
   const LayerOperator *found =
       llvm::find_if(operators, [&](const LayerOperator &candidate) {
@@ -150,8 +152,8 @@ private:
   OperandKinds kinds;
   /// The initializer that a value rearranges, by the value's name.
   llvm::StringMap<StringRef> rearranged;
-  /// Values that are a weighted sum, an instance normalization, and an instance
-  /// normalization times a scale.
+  /// Values that are a weighted sum, a normalization of instances or groups,
+  /// and such a normalization times a scale.
   llvm::StringSet<> products, normalized, scaled;
 };
 } // namespace
@@ -199,12 +201,13 @@ void LayerFinder::visitLayer(const NodeProto &node,
     return;
   if (layer.kind == LayerOperator::Kind::product && isWeighted)
     products.insert(node.output(0));
-  if (node.op_type() == "InstanceNormalization")
+  if (node.op_type() == "InstanceNormalization" ||
+      node.op_type() == "GroupNormalization")
     normalized.insert(node.output(0));
 }
 
-/// Handles a bias added to a product, and a group normalization's scale and
-/// shift, which follow an instance normalization of the groups.
+/// Handles a bias added to a product, and the scale and shift of channels that
+/// follow a normalization of groups whose own are those of a group.
 void LayerFinder::visitBinary(const NodeProto &node) {
   if (node.input_size() != 2 || node.output_size() != 1)
     return;
