@@ -219,7 +219,7 @@ llvm::StringRef hfta::getTitle(OptionGroup group) {
   case OptionGroup::target:
     return "target";
   case OptionGroup::job:
-    return "job (all but --no-fuse are clauses of a job file, too: see "
+    return "job (all but --no-fuse can also be written in a job file: see "
            "docs/language.md)";
   case OptionGroup::binding:
     return "models and data";
@@ -281,32 +281,31 @@ static const OptionInfo kOtherOptions[] = {
     {"--plan", "", "print memory and the cost of each task, then stop",
      G::report, setFlag<&D::plan, true>},
     {"--plan-pipeline", "",
-     "plan the job's pipeline, or --profile's; -o writes it as JSON", G::report,
-     setFlag<&D::planPipeline, true>},
+     "plan a pipeline for the job or for --profile; -o writes it as JSON",
+     G::report, setFlag<&D::planPipeline, true>},
     {"--profile", "FILE",
      "profile of layers and their times, for --plan-pipeline", G::report,
      setText<&D::profile>},
-    {"--profile-samples", "N",
-     "number of samples for which the profile's times hold", G::report,
-     setProfileSamples},
+    {"--profile-samples", "N", "batch size with which the profile was measured",
+     G::report, setProfileSamples},
     {"--check-gradients", "",
-     "compare a training of an ONNX model with its record", G::report,
+     "compare losses and gradients of an ONNX model with PyTorch's", G::report,
      setFlag<&D::checkGradients, true>},
-    {"--record", "FILE", "the record (default: NAME.record.safetensors)",
+    {"--record", "FILE", "PyTorch's results (default: NAME.record.safetensors)",
      G::report, setText<&D::record>},
     {"--costs", "FILE",
-     "measured times of a job's tasks, from bench --phases --json", G::report,
+     "task times: output of the program's bench --phases --json", G::report,
      setText<&D::costs>},
     {"--simulate", "FILE.json",
-     "simulate how schedulers share devices among FILE's models", G::report,
-     setText<&D::workload>},
+     "simulate schedulers for the models in FILE, which share devices",
+     G::report, setText<&D::workload>},
     {"--json", "", "print the results of --simulate as JSON", G::report,
      setFlag<&D::json, true>},
     {"--timeline", "FILE.svg",
      "draw a step of the plan, with one row per device", G::report,
      setText<&D::timeline>},
     {"--trace", "FILE.json",
-     "draw a program's trace (--trace) beside the timeline", G::report,
+     "with --timeline: also draw the trace that a program wrote", G::report,
      setText<&D::trace>},
     {"--remarks", "",
      "report what is fused and what isn't, and how values are stored",

@@ -187,7 +187,7 @@ getPlacements(const PlanningProblem &problem) {
 }
 
 /// Returns the plans with the given stages, one for each way in which the parts
-/// of the model may be dealt to them; none after an error.
+/// of the model may be assigned to them; none after an error.
 static std::vector<PipelinePlan> describeStages(const PlanningProblem &problem,
                                                 JobDiagnostics &diagnostics,
                                                 PlanFailure &shortage,

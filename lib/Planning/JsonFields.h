@@ -42,7 +42,7 @@ public:
   bool has(llvm::StringRef key) const { return object.get(key); }
   /// Returns whether the field is there and null.
   bool isNull(llvm::StringRef key);
-  /// Says that the object may have these fields, which nothing needs.
+  /// Accepts these fields without reading them.
   void ignore(llvm::ArrayRef<llvm::StringRef> keys);
 
   int64_t getWhole(llvm::StringRef key, int64_t least,

@@ -471,8 +471,9 @@ std::vector<int64_t> planning::chooseSlots(const Order &order,
   PipelineTransport transport;
   transport.isStrict = true;
   transport.slots = getInstances(order);
-  // Finding the fewest places takes long in large pipelines; a few more do no
-  // harm.
+  // Finding the fewest slots takes long in large pipelines. After this many
+  // simulated actions, all stages that wait for a slot get one at once; a few
+  // too many do no harm.
   constexpr size_t kMostActions = 2'000'000;
   size_t actions = 0;
   while (true) {

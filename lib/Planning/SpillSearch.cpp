@@ -193,8 +193,8 @@ void ChainSearch::priceParameters(Change &change,
   int64_t all = trained + copies * bytes.frozen + bytes.shared;
   bool isFirst = group.firstBlock == 0 && turns == 1;
   bool isLast = group.endBlock == count;
-  // Reads are for forward, for backward, and of clipped gradients for the
-  // update.
+  // Parameters are read for the forward and for the backward; with clipping,
+  // the trained ones are read again for the update.
   int64_t reads = (isFirst ? 0 : 1) +
                   (isLast || group.residency == Residency::held ? 0 : 1);
   int64_t read = 0, written = 0;

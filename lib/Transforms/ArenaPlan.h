@@ -2,8 +2,9 @@
 //
 // The arena is one region of memory that a schedule hands out to segments that
 // needn't be in memory all the time. Their uses are at positions of a sequence:
-// tasks, or loops of tasks, in the order in which they run. A segment lies in
-// the arena in *windows*, each from before its first use to after its last one.
+// tasks, or loops of tasks, in the order in which they run. A segment has a
+// place in the arena only during *windows*, intervals of this sequence, each
+// from before its first use to after its last one.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_TRANSFORMS_ARENAPLAN_H

@@ -30,8 +30,9 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The number of elements up to which a value isn't worth a kernel of its own,
-/// where computing it in each thread costs less than launching another kernel.
+/// Elementwise values of up to this many elements may share a kernel with
+/// unrelated ones: on a GPU, computing them too costs less than launching
+/// another kernel.
 static constexpr int64_t kSmall = 4096;
 
 namespace {

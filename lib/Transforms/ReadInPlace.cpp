@@ -102,8 +102,8 @@ void SavedOrigins::collect() {
     SmallVector<Operation *> path = findPath(left.write.getValue());
     Value tensor =
         path.empty() ? left.write.getValue() : getOrigin(path.back());
-    // A tensor that a task only passes on may be read from another variable
-    // later.
+    // Skip a tensor that the task has itself read from a variable (except a
+    // parameter): this pass may later make that read use another variable.
     if (tensor.getDefiningOp<ReadOp>() && !isParameter(tensor, symbols))
       continue;
     if (path.empty())

@@ -70,7 +70,8 @@ protected:
   LogicalResult traverse(Block &commands);
   /// Visits a command that is neither a loop nor a choice of commands.
   virtual LogicalResult visit(Operation *command) = 0;
-  /// Visits commands that other replicas alone run.
+  /// Called instead of visiting the body of an `hfta.only` that none of the
+  /// rank's replicas runs.
   virtual LogicalResult pass(OnlyOp only) { return success(); }
 
   /// Returns the micro-batch's event, where events take turns; nothing past the

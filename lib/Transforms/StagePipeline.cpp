@@ -78,8 +78,9 @@ static int64_t getBlock(VariableOp variable) {
   return static_cast<int64_t>(variable.getBlock());
 }
 
-/// Returns the stages whose workers run a task. An inference belongs to the
-/// whole program, and runs in one place; all stages need the clip scale.
+/// Returns the stages whose workers run a task: none for an inference, which
+/// isn't divided into stages; all for a task of no block, such as `clip`,
+/// except those that run with the last block.
 std::set<int64_t> StageAssignment::getStages(TaskAttr tag) const {
   if (tag.getPart() == parts::kInfer)
     return {};

@@ -37,7 +37,8 @@ public:
   /// the second one along the first spatial axis are computed; other elements
   /// are undefined.
   Value sumPairs(Value firsts, Value seconds, bool half) const;
-  /// Computes the sums of the elements that each tap meets: [taps, channels].
+  /// Computes for each tap and channel the sum, over batch and positions, of
+  /// the elements at that tap: [taps, channels].
   Value sumTaps(Value elements) const;
   /// Estimates the number of products.
   int64_t countProducts(int64_t groups, int64_t channels, int64_t batch) const;

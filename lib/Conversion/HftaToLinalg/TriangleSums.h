@@ -15,8 +15,8 @@ struct MomentScaling {
   double scale;
   bool ones; ///< whether the matrix has one more column, of ones
   Value sum; ///< the moment that the result is added to; null if there is none
-  /// The columns of a diagonal block, if only diagonal blocks are computed; for
-  /// moments of patches.
+  /// The number of columns of a diagonal block, if only diagonal blocks are
+  /// computed; only for moments of patches.
   std::optional<int64_t> blockColumns = std::nullopt;
 
   int64_t getSide(int64_t columns) const { return columns + (ones ? 1 : 0); }

@@ -134,7 +134,8 @@ public:
                                  ArrayRef<int64_t> shape);
 
 private:
-  /// A block that is being built; `opener` is in the block around it.
+  /// `opener` is the loop or branch that contains the block; null for the
+  /// outermost block.
   struct Scope {
     Block *block;
     Operation *opener;

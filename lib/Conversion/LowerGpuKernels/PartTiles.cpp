@@ -126,8 +126,8 @@ struct TileSize {
 };
 } // namespace
 
-/// Chooses a tile with enough elements for all threads, and with rows of whole
-/// 128 bytes if there are as many columns.
+/// Chooses a tile of up to 32 columns, fewer if it would exceed 32 KiB, and as
+/// many parts as keep it within 2048 elements and 32 KiB.
 static TileSize chooseSize(const KernelParts &parts) {
   constexpr int64_t kColumns = 32, kElements = 2048, kBytes = 32 * 1024;
   int64_t bytes = 0;

@@ -90,7 +90,9 @@ static std::string quote(llvm::StringRef name) {
 static void printArguments(raw_ostream &os) {
   os << "| clause | argument | meaning | default |\n|---|---|---|---|\n";
   for (const KeywordInfo &keyword : getKeywords()) {
-    if (keyword.traits & setting_traits::Call)
+    // An argument may have the name of another clause.
+    bool isArgument = keyword.setting && !keyword.setting->isClause();
+    if (isArgument || (keyword.traits & setting_traits::Call))
       continue;
     for (const SettingInfo *setting : getSettingsOf(keyword.name)) {
       if (setting == keyword.setting)

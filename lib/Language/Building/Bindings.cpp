@@ -29,7 +29,7 @@ llvm::SMRange JobBuilder::getBindingRange(size_t index) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Names
+// Fields and inputs, by name
 //===----------------------------------------------------------------------===//
 
 static std::string listPorts(ArrayRef<Port> ports) {

@@ -15,7 +15,7 @@ const char *hfta_contents_word(uint32_t contents);   ///< hfta_contents
 const char *hfta_residency_word(uint32_t residency); ///< hfta_residency
 const char *hfta_command_word(uint32_t kind);        ///< hfta_command_kind
 
-/// Whether the command has a body of following commands.
+/// Whether the command contains others, which follow it in the list.
 bool hfta_command_has_body(const hfta_command *command);
 
 /// Prints all schedules to standard output, in the form of `hftac

@@ -370,8 +370,8 @@ static void cuda_fill(hfta_device *device, uint32_t queue, void *to,
       from);
 }
 
-/// Addresses need no direction: the driver distinguishes host memory from its
-/// own by the address.
+/// The copy needs no direction: the driver distinguishes host memory from
+/// device memory by its address.
 static void cuda_copy(hfta_device *device, uint32_t queue, void *to,
                       const void *from, uint64_t bytes) {
   cuda_device *self = own(device);

@@ -232,7 +232,8 @@ static bool next_stretch(const hfta_worker *worker, uint32_t segment,
   return true;
 }
 
-/// Returns the place that FETCH gives the instance.
+/// Returns the place in the arena into which FETCH reads this instance of its
+/// segment.
 static hfta_held make_place(const hfta_worker *worker,
                             const hfta_command *command,
                             const hfta_spill_moment *moment) {

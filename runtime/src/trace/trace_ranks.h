@@ -1,6 +1,7 @@
 //===- trace_ranks.h - Clocks and events of several ranks -------*- C -*-===//
 //
-// All ranks call these functions together. A single rank exchanges nothing.
+// These functions are collective: all ranks must call them. If there is only
+// one rank, nothing is exchanged.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_TRACE_TRACE_RANKS_H

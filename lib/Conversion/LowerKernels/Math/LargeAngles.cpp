@@ -14,8 +14,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The bits of 2 / pi: the first one after the point is the first of the second
-/// word.
+/// The bits of 2 / pi, highest first: word 0 is the integer part, the highest
+/// bit of word 1 is the first of the fraction.
 static constexpr uint64_t kTwoOverPi[] = {
     0,
     0xa2f9836e4e441529,

@@ -9,7 +9,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Checks that numbers of segments occur once each, and in order.
+/// Checks that segment numbers are strictly ascending and within the module's
+/// segments.
 static LogicalResult verifySegments(Operation *op, StringRef what,
                                     ArrayRef<int64_t> numbers) {
   ArrayAttr segments = SegmentAttr::getTable(op);

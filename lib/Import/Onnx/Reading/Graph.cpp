@@ -406,7 +406,8 @@ bool Graph::build(ModelProto &model, StringRef folder, MLIRContext *context,
   proto = &model.graph();
   live = findLiveNodes(*proto);
   readInitializers(folder, context, reporter);
-  // All other unsupported features of the file are reported too.
+  // If something unsupported has been found, all unsupported operators are
+  // reported, too.
   if (reporter.getFailure() == OnnxFailure::unsupported)
     for (const NodeProto &node : proto->node())
       if (live.contains(node))

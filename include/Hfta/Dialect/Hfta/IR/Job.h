@@ -67,8 +67,8 @@ struct Precision {
   std::string multiply;
   /// Whether sums are added up in a type no narrower than the compute type.
   bool accumulatesEnough() const;
-  /// Whether products can be multiplied this way: operands that are rounded
-  /// first are multiplied and added up in f32.
+  /// Whether `multiply` is possible with the other types: products of rounded
+  /// operands are computed and added up in f32.
   bool multipliesInRange() const {
     return multiply.empty() || (compute == "f32" && accumulate == "f32");
   }

@@ -1,9 +1,9 @@
 //===- LayerAxes.h - Axes of a layer that are rows or columns ---*- C++ -*-===//
 //
-// Views a layer's weight as matrices, one for each block, which map the columns
-// of its input to those of its output; input and output are then rows of such
-// columns. Second-order methods see every kind of layer that is linear in its
-// weight this way.
+// Views a layer that is linear in its weight as matrix products, one for each
+// block: output = input * transposed weight. A row of input or output is one
+// position of one sample, a column is one feature. Second-order methods need
+// no more of a layer than that.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_LAYERAXES_H
