@@ -140,8 +140,8 @@ static bool callsFunctions(func::FuncOp kernel) {
       .wasInterrupted();
 }
 
-/// Whether patterns apply to the kernel: those of functions, or those of
-/// conversions from and to floats of 16 bits.
+/// Whether patterns apply to the kernel: those of functions, of arithmetic for
+/// which processors differ, or of conversions from and to floats of 16 bits.
 static bool needsExpansion(func::FuncOp kernel) {
   auto isNarrow = [](Type type) {
     auto number = dyn_cast<FloatType>(getElementTypeOrSelf(type));
@@ -150,9 +150,11 @@ static bool needsExpansion(func::FuncOp kernel) {
   return callsFunctions(kernel) ||
          kernel
              .walk([&](Operation *op) {
-               bool isNarrowOp = llvm::any_of(op->getResultTypes(), isNarrow) ||
-                                 llvm::any_of(op->getOperandTypes(), isNarrow);
-               return isNarrowOp ? WalkResult::interrupt()
+               bool isExpanded =
+                   isa<arith::MaximumFOp, arith::MinimumFOp>(op) ||
+                   llvm::any_of(op->getResultTypes(), isNarrow) ||
+                   llvm::any_of(op->getOperandTypes(), isNarrow);
+               return isExpanded ? WalkResult::interrupt()
                                  : WalkResult::advance();
              })
              .wasInterrupted();

@@ -67,6 +67,23 @@ func.func private @instructions(%x: vector<4xf64>) -> vector<4xf64> attributes {
   return %4 : vector<4xf64>
 }
 
+// In kernels without functions, too.
+// CHECK-LABEL: func.func private @extremes(
+// CHECK-SAME: %[[X:[^ ,:#]+]]: vector<4xf32>, %[[Y:[^ ,:#]+]]: vector<4xf32>)
+func.func private @extremes(%x: vector<4xf32>, %y: vector<4xf32>) -> vector<4xf32> attributes {hfta.kernel} {
+  // CHECK-NOT: arith.maximumf
+  // CHECK: %[[GREATER:.*]] = arith.cmpf ogt, %[[Y]], %[[X]]
+  // CHECK: %[[LARGER:.*]] = arith.select %[[GREATER]], %[[Y]], %[[X]]
+  // CHECK: %[[NAN:.*]] = arith.cmpf uno, %[[Y]], %[[Y]]
+  // CHECK: arith.select %[[NAN]], %{{.*}}, %[[LARGER]]
+  // CHECK-NOT: arith.minimumf
+  // CHECK: arith.cmpf olt
+  // CHECK: return
+  %0 = arith.maximumf %x, %y : vector<4xf32>
+  %1 = arith.minimumf %0, %y : vector<4xf32>
+  return %1 : vector<4xf32>
+}
+
 // CHECK-LABEL: func.func private @integer_power(
 // CHECK-SAME: %[[BASE:[^ ,:#]+]]: i64, %[[EXPONENT:[^ ,:#]+]]: i64)
 func.func private @integer_power(%x: i64, %n: i64) -> i64 attributes {hfta.kernel} {
