@@ -96,6 +96,11 @@ fit("sin", ratio(lambda z: (mp.sin(root(z)) / root(z) - 1) / z, -mp.mpf(1) / 6),
     lambda z: z + mp.mpf(10) ** -6, 0, 0.6169, range(4), float)
 fit("cos", ratio(lambda z: (mp.cos(root(z)) - 1 + z / 2) / z ** 2, mp.mpf(1) / 24),
     lambda z: z ** 2 + mp.mpf(10) ** -6, 0, 0.6169, range(4), float)
+# atan(x) = x + x z P(z), asin(x) likewise, z = x^2
+fit("atan", ratio(lambda z: (mp.atan(root(z)) / root(z) - 1) / z, -mp.mpf(1) / 3),
+    lambda z: z + mp.mpf(10) ** -6, 0, 1, range(8))
+fit("asin", ratio(lambda z: (mp.asin(root(z)) / root(z) - 1) / z, mp.mpf(1) / 6),
+    lambda z: z + mp.mpf(10) ** -6, 0, 0.25, range(5))
 
 # exp(r) = 1 + r + r^2 P(r)
 fit_double("exp", ratio(lambda r: (mp.expm1(r) - r) / r ** 2, mp.mpf(1) / 2),
@@ -124,3 +129,8 @@ fit_double("sin", ratio(lambda z: (mp.sin(root(z)) / root(z) - 1) / z, -mp.mpf(1
            lambda z: z, 0, 0.6169, range(6))
 fit_double("cos", ratio(lambda z: (mp.cos(root(z)) - 1 + z / 2) / z ** 2, mp.mpf(1) / 24),
            lambda z: z ** 2, 0, 0.6169, range(6))
+# atan(x) = x + x z P(z), asin(x) likewise, z = x^2
+fit_double("atan", ratio(lambda z: (mp.atan(root(z)) / root(z) - 1) / z, -mp.mpf(1) / 3),
+           lambda z: z, 0, 1, range(22))
+fit_double("asin", ratio(lambda z: (mp.asin(root(z)) / root(z) - 1) / z, mp.mpf(1) / 6),
+           lambda z: z, 0, 0.25, range(14))

@@ -73,6 +73,18 @@ std::vector<OpCase> elementwiseCases() {
     cases.push_back({op, unary(op)});
   for (const char *op : {"log", "log1p", "sqrt", "rsqrt"})
     cases.push_back({op, unary(op), 0.5, 3.0});
+  cases.push_back({"atan", unary("atan"), -3.0, 3.0});
+  for (const char *op : {"asin", "acos"})
+    cases.push_back({op, unary(op), -0.9, 0.9});
+  cases.push_back({"remainder",
+                   "func.func @f(%a: tensor<3x5xf64>, %b: tensor<3x5xf64>) -> "
+                   "tensor<3x5xf64> {\n"
+                   "  %c = hfta.constant dense<-7.0> : tensor<3x5xf64>\n"
+                   "  %0 = hfta.mul %a, %c : tensor<3x5xf64>, tensor<3x5xf64>\n"
+                   "  %1 = hfta.remainder %0, %b : tensor<3x5xf64>, "
+                   "tensor<3x5xf64>\n"
+                   "  return %1 : tensor<3x5xf64>\n}",
+                   0.5, 2.0});
   cases.push_back({"norm",
                    "func.func @f(%a: tensor<3x5xf64>) -> tensor<3xf64> {\n"
                    "  %0 = hfta.mul %a, %a : tensor<3x5xf64>, tensor<3x5xf64>\n"

@@ -338,6 +338,12 @@ TEST(OnnxErrors, Windows) {
               "not fit 2 spatial axes");
 }
 
+TEST(OnnxErrors, SettingsOfNodes) {
+  EXPECT_EQ(getError(kPorts + node("Mod", "m", {"x", "x"}, {"y"})),
+            "node 'm' (Mod): remainders of floats need fmod = 1 before "
+            "operator set 28");
+}
+
 TEST(OnnxErrors, ManyAxes) {
   std::vector<int64_t> shape(129, 1);
   std::string message =

@@ -295,6 +295,19 @@ TEST(OnnxExport, NormsStayNorms) {
   EXPECT_EQ(llvm::count(ops, "Sqrt"), 1);
 }
 
+TEST(OnnxExport, RemaindersStayRemainders) {
+  Exported exported(
+      port("input", "x", {-1, 3}) + weight("w", {3}) +
+      node("Mod", "m", {"x", "w"}, {"r"}, attribute("fmod", int64_t(1))) +
+      node("Atan", "a", {"r"}, {"s"}) + node("Asin", "b", {"s"}, {"t"}) +
+      node("Acos", "c", {"t"}, {"y"}) + port("output", "y", {-1, 3}));
+  EXPECT_EQ(exported.getOps(), (Ops{"Mod", "Atan", "Asin", "Acos"}));
+  const ::onnx::NodeProto &remainder = exported.graph.node(0);
+  ASSERT_EQ(remainder.attribute_size(), 1);
+  EXPECT_EQ(remainder.attribute(0).name(), "fmod");
+  EXPECT_EQ(remainder.attribute(0).i(), 1);
+}
+
 TEST(OnnxExport, RefusesWhatHasNoCounterpart) {
   Importer importer;
   OnnxImportOptions options;

@@ -296,20 +296,21 @@ def HftaEmulateGpu : Pass<"hfta-emulate-gpu", "::mlir::ModuleOp"> {
 def HftaExpandMath : Pass<"hfta-expand-math", "::mlir::ModuleOp"> {
   let summary = "Expand math functions in kernels";
   let description = [{
-    exp, log, log1p, tanh, erf, sin, cos and powers become polynomials in f32
-    and f64. Other functions call the C library. Powers with integer exponents
-    become products, maxima and minima become comparisons. Rounding to bf16, and
+    exp, log, log1p, tanh, erf, sin, cos, asin, acos, atan and powers become
+    polynomials in f32 and f64. Other functions call the C library. Powers with
+    integer exponents become products, maxima and minima become comparisons,
+    remainders are computed by divisions. Rounding to bf16, and
     of f64 to f16, is done by integer operations, with the same result on every
     processor. Square root, absolute value, rounding and fused multiply-add stay:
     they are instructions.
 
     Before:
     ```mlir
-    %0 = math.atan %x : f64
+    %0 = math.cbrt %x : f64
     ```
     After:
     ```mlir
-    %0 = func.call @atan(%x) : (f64) -> f64
+    %0 = func.call @cbrt(%x) : (f64) -> f64
     ```
   }];
   let dependentDialects = [

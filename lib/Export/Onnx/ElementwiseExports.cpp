@@ -63,19 +63,20 @@ static ::onnx::NodeProto *defineAs(GraphWriter &writer, Operation *op,
 /// Returns ONNX's name of an op that has a counterpart with equal operands.
 static StringRef getCounterpart(Operation *op) {
   static const std::pair<StringLiteral, StringLiteral> names[] = {
-      {"hfta.abs", "Abs"},         {"hfta.add", "Add"},
-      {"hfta.and", "And"},         {"hfta.ceil", "Ceil"},
-      {"hfta.cos", "Cos"},         {"hfta.div", "Div"},
-      {"hfta.erf", "Erf"},         {"hfta.exp", "Exp"},
-      {"hfta.floor", "Floor"},     {"hfta.log", "Log"},
-      {"hfta.max", "Max"},         {"hfta.min", "Min"},
-      {"hfta.mul", "Mul"},         {"hfta.neg", "Neg"},
-      {"hfta.or", "Or"},           {"hfta.pow", "Pow"},
-      {"hfta.relu", "Relu"},       {"hfta.select", "Where"},
-      {"hfta.sigmoid", "Sigmoid"}, {"hfta.sign", "Sign"},
-      {"hfta.sin", "Sin"},         {"hfta.softplus", "Softplus"},
-      {"hfta.sub", "Sub"},         {"hfta.tanh", "Tanh"},
-      {"hfta.xor", "Xor"},
+      {"hfta.abs", "Abs"},           {"hfta.acos", "Acos"},
+      {"hfta.add", "Add"},           {"hfta.and", "And"},
+      {"hfta.asin", "Asin"},         {"hfta.atan", "Atan"},
+      {"hfta.ceil", "Ceil"},         {"hfta.cos", "Cos"},
+      {"hfta.div", "Div"},           {"hfta.erf", "Erf"},
+      {"hfta.exp", "Exp"},           {"hfta.floor", "Floor"},
+      {"hfta.log", "Log"},           {"hfta.max", "Max"},
+      {"hfta.min", "Min"},           {"hfta.mul", "Mul"},
+      {"hfta.neg", "Neg"},           {"hfta.or", "Or"},
+      {"hfta.pow", "Pow"},           {"hfta.relu", "Relu"},
+      {"hfta.select", "Where"},      {"hfta.sigmoid", "Sigmoid"},
+      {"hfta.sign", "Sign"},         {"hfta.sin", "Sin"},
+      {"hfta.softplus", "Softplus"}, {"hfta.sub", "Sub"},
+      {"hfta.tanh", "Tanh"},         {"hfta.xor", "Xor"},
   };
   for (const auto &[name, counterpart] : names)
     if (op->getName().getStringRef() == name)
@@ -85,6 +86,10 @@ static StringRef getCounterpart(Operation *op) {
 
 static void writeCounterpart(GraphWriter &writer, Operation *op) {
   defineAs(writer, op, getCounterpart(op));
+}
+
+static void writeRemainder(GraphWriter &writer, Operation *op) {
+  setInt(defineAs(writer, op, "Mod"), "fmod", 1);
 }
 
 static void writeRsqrt(GraphWriter &writer, Operation *op) {
@@ -153,8 +158,11 @@ static void writeStopGradient(GraphWriter &writer, Operation *op) {
 llvm::ArrayRef<ExportHandler> getElementwiseExports() {
   static const ExportHandler handlers[] = {
       {"hfta.abs", nullptr, writeCounterpart},
+      {"hfta.acos", nullptr, writeCounterpart},
       {"hfta.add", nullptr, writeCounterpart},
       {"hfta.and", nullptr, writeCounterpart},
+      {"hfta.asin", nullptr, writeCounterpart},
+      {"hfta.atan", nullptr, writeCounterpart},
       {"hfta.cast", checkCast, writeCast},
       {"hfta.ceil", nullptr, writeCounterpart},
       {"hfta.compare", nullptr, writeCompare},
@@ -172,6 +180,7 @@ llvm::ArrayRef<ExportHandler> getElementwiseExports() {
       {"hfta.or", nullptr, writeCounterpart},
       {"hfta.pow", nullptr, writeCounterpart},
       {"hfta.relu", nullptr, writeCounterpart},
+      {"hfta.remainder", nullptr, writeRemainder},
       {"hfta.rsqrt", nullptr, writeRsqrt},
       {"hfta.select", nullptr, writeCounterpart},
       {"hfta.sigmoid", nullptr, writeCounterpart},

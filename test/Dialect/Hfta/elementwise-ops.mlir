@@ -39,6 +39,12 @@ func.func @unary(%x: tensor<4x3xf32>) {
   %16 = hfta.softplus %x : tensor<4x3xf32>
   // CHECK: hfta.stop_gradient %[[X]] : tensor<4x3xf32>
   %17 = hfta.stop_gradient %x : tensor<4x3xf32>
+  // CHECK: hfta.asin %[[X]] : tensor<4x3xf32>
+  %18 = hfta.asin %x : tensor<4x3xf32>
+  // CHECK: hfta.acos %[[X]] : tensor<4x3xf32>
+  %19 = hfta.acos %x : tensor<4x3xf32>
+  // CHECK: hfta.atan %[[X]] : tensor<4x3xf32>
+  %20 = hfta.atan %x : tensor<4x3xf32>
   return
 }
 
@@ -60,6 +66,8 @@ func.func @binary(%x: tensor<4xf32>, %y: tensor<4xf32, #hfta.copies<2>>)
   %5 = hfta.max %x, %4 : tensor<4xf32>, tensor<4xf32>
   // CHECK: hfta.min
   %6 = hfta.min %x, %5 : tensor<4xf32>, tensor<4xf32>
+  // CHECK: hfta.remainder
+  %7 = hfta.remainder %x, %6 : tensor<4xf32>, tensor<4xf32>
   // CHECK: return {{.*}} : tensor<4xf32, #hfta.copies<2>>
   return %1 : tensor<4xf32, #hfta.copies<2>>
 }

@@ -19,8 +19,15 @@ public:
   Value logarithmOfOnePlus(Value x);
   Value tangent(Value x); ///< hyperbolic
   Value errorFunction(Value x);
+  Value arcSine(Value x);
+  Value arcCosine(Value x);
+  Value arcTangent(Value x);
   /// Computes C's pow, also for special values.
   Value power(Value base, Value exponent);
+  /// Computes C's fmod, which is exact, also for special values. `steps` are as
+  /// many as 53 bits of a quotient each that is too large for one of 53 bits.
+  /// (Remainder.cpp)
+  Value remainder(Value x, Value y, int64_t steps);
 
   /// An angle reduced by quarters of a turn, of whose number the lowest two
   /// bits count: `r` is at most an eighth of a turn, and `rest` is what is
@@ -56,6 +63,10 @@ private:
   /// Computes log x, for a finite x above 0, with about 65 bits.
   Pair logarithmWithRest(Value x);
   Value selectPower(Value base, Value exponent, Value regular);
+  /// Returns what is left of `rest` after a multiple of `divisor`, which is
+  /// above 0.
+  Value subtractMultiple(Value rest, Value divisor);
+  Value subtractLargeMultiple(Value rest, Value divisor);
 };
 
 } // namespace mlir::hfta

@@ -151,7 +151,8 @@ static bool needsExpansion(func::FuncOp kernel) {
          kernel
              .walk([&](Operation *op) {
                bool isExpanded =
-                   isa<arith::MaximumFOp, arith::MinimumFOp>(op) ||
+                   isa<arith::MaximumFOp, arith::MinimumFOp, arith::RemFOp>(
+                       op) ||
                    llvm::any_of(op->getResultTypes(), isNarrow) ||
                    llvm::any_of(op->getOperandTypes(), isNarrow);
                return isExpanded ? WalkResult::interrupt()

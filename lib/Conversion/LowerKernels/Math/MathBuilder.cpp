@@ -2,6 +2,8 @@
 
 #include "Math/MathBuilder.h"
 
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
 #include <cmath>
 #include <limits>
 
@@ -21,6 +23,12 @@ static int64_t getFractionBits(FloatType type) {
 /// lowest bits.
 static double getMover(Value x) {
   return std::ldexp(1.5, getFractionBits(getElement(x)));
+}
+
+Value MathBuilder::any(Value condition) {
+  if (!isa<VectorType>(condition.getType()))
+    return condition;
+  return create<vector::ReductionOp>(vector::CombiningKind::OR, condition);
 }
 
 Value MathBuilder::clamp(Value x, double low, double high) {
@@ -113,16 +121,69 @@ Value MathBuilder::selectQuarter(Value sine, Value cosine, Value quarters) {
   return select(hasBit(2), negate(result), result);
 }
 
+MathBuilder::Arc MathBuilder::grow(Value x, Value square,
+                                   ArrayRef<double> coefficients) {
+  return {x, multiply(evaluate(square, coefficients), square)};
+}
+
 Value MathBuilder::tangent(Value x, ArrayRef<double> coefficients,
                            llvm::function_ref<Value(Value)> exponential) {
   Value size = magnitude(x);
-  Value z = multiply(x, x);
-  Value p = evaluate(z, coefficients);
-  Value near = multiplyAdd(multiply(p, z), x, x);
+  Value near = join(grow(x, multiply(x, x), coefficients));
   Value t = exponential(multiply(size, -2.0));
   Value one = number(1, x);
   Value far = divide(subtract(one, t), add(one, t));
   Value isNear = compare(arith::CmpFPredicate::OLT, size, 0.625);
   // The sign of a zero is kept, too.
   return copySign(select(isNear, near, far), x);
+}
+
+Value MathBuilder::join(const Arc &arc) {
+  return multiplyAdd(arc.growth, arc.begin, arc.begin);
+}
+
+Value MathBuilder::complement(const Arc &arc) {
+  // The second part is what the first lacks of pi / 2.
+  bool isSingle = getElement(arc.begin).isF32();
+  double high = isSingle ? 0x1.921fb6p+0 : 0x1.921fb54442d18p+0;
+  double low = isSingle ? -0x1.777a5cp-25 : 0x1.1a62633145c07p-54;
+  Value whole = number(high, arc.begin);
+  Value most = subtract(whole, arc.begin);
+  Value lost = subtract(subtract(whole, most), arc.begin);
+  Value small = multiplyAdd(arc.growth, arc.begin, number(-low, arc.begin));
+  return subtract(most, subtract(small, lost));
+}
+
+Value MathBuilder::arcTangent(Value x, ArrayRef<double> coefficients) {
+  Value size = magnitude(x);
+  Value isFar = compare(arith::CmpFPredicate::OGT, size, 1.0);
+  Value bounded = select(isFar, divide(number(1, x), size), size);
+  Arc arc = grow(bounded, multiply(bounded, bounded), coefficients);
+  return copySign(select(isFar, complement(arc), join(arc)), x);
+}
+
+MathBuilder::ShortArc MathBuilder::shortArcSine(Value x,
+                                                ArrayRef<double> coefficients) {
+  Value size = magnitude(x);
+  Value isFar = compare(arith::CmpFPredicate::OGE, size, 0.5);
+  // The difference is exact, and the root of a negative one is NaN.
+  Value half = multiply(subtract(number(1, x), size), 0.5);
+  Value square = select(isFar, half, multiply(size, size));
+  Value bounded = select(isFar, create<math::SqrtOp>(half), size);
+  return {isFar, grow(bounded, square, coefficients)};
+}
+
+Value MathBuilder::arcSine(Value x, ArrayRef<double> coefficients) {
+  auto [isFar, arc] = shortArcSine(x, coefficients);
+  Value far = complement({multiply(arc.begin, 2.0), arc.growth});
+  return copySign(select(isFar, far, join(arc)), x);
+}
+
+Value MathBuilder::arcCosine(Value x, ArrayRef<double> coefficients) {
+  auto [isFar, arc] = shortArcSine(x, coefficients);
+  Value begin = select(isFar, arc.begin, copySign(arc.begin, x));
+  Value rest = complement({begin, arc.growth});
+  Value isPositive = compare(arith::CmpFPredicate::OGT, x, 0.0);
+  Value far = multiply(select(isPositive, join(arc), rest), 2.0);
+  return select(isFar, far, rest);
 }

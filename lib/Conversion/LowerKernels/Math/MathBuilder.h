@@ -62,6 +62,8 @@ public:
   }
   Value both(Value a, Value b) { return create<arith::AndIOp>(a, b); }
   Value either(Value a, Value b) { return create<arith::OrIOp>(a, b); }
+  /// Returns whether the condition holds for any element.
+  Value any(Value condition);
   Value magnitude(Value a) { return create<math::AbsFOp>(a); }
   Value copySign(Value a, Value sign) {
     return create<math::CopySignOp>(a, sign);
@@ -96,13 +98,40 @@ protected:
   /// x, where t = e^(-2 |x|).
   Value tangent(Value x, ArrayRef<double> coefficients,
                 llvm::function_ref<Value(Value)> exponential);
+  /// Computes the arc tangent: up to 1, x + x^3 P(x^2) with P of these
+  /// coefficients; beyond, the rest of pi / 2 after that of 1 / x.
+  Value arcTangent(Value x, ArrayRef<double> coefficients);
+  /// Computes the arc sine: below 1/2, x + x^3 P(x^2) with P of these
+  /// coefficients; from there on, by that of sqrt((1 - x) / 2), which is half
+  /// of what is missing to pi / 2. NaN beyond 1.
+  Value arcSine(Value x, ArrayRef<double> coefficients);
+  /// Computes the arc cosine, with the coefficients of the arc sine.
+  Value arcCosine(Value x, ArrayRef<double> coefficients);
 
   OpBuilder &builder;
   Location loc;
 
 private:
+  /// The value begin + begin * growth of an odd function.
+  struct Arc {
+    Value begin, growth;
+  };
+  struct ShortArc {
+    Value isFar; ///< whether the argument is at least 1/2, without its sign
+    /// The arc sine of the argument without its sign, or, if that is far, of
+    /// sqrt((1 - argument) / 2).
+    Arc arc;
+  };
+
   /// Returns 2^n.
   Value powerOfTwo(Value n, Type type);
+  /// Returns x + x^3 P(square), where `square` is x^2.
+  Arc grow(Value x, Value square, ArrayRef<double> coefficients);
+  Value join(const Arc &arc);
+  /// Returns pi / 2 less the arc; only the last difference is rounded to the
+  /// digits of the result.
+  Value complement(const Arc &arc);
+  ShortArc shortArcSine(Value x, ArrayRef<double> coefficients);
 
   Type shape;
 };

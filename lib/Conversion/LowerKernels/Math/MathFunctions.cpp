@@ -6,7 +6,6 @@
 #include "Math/SingleFunctions.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include <limits>
 
@@ -72,6 +71,33 @@ struct ExpandPower : public OpRewritePattern<math::PowFOp> {
   }
 };
 
+/// Expands remainders, computed in f64.
+struct ExpandRemainder : public OpRewritePattern<arith::RemFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::RemFOp op,
+                                PatternRewriter &rewriter) const override {
+    // The largest quotients have 2098 bits in f64 and 277 bits in f32 and bf16.
+    // Those of f64 take a few steps more, as their divisors are scaled.
+    constexpr int64_t kDoubleSteps = 42, kSteps = 6;
+    Type type = op.getType();
+    bool isDouble = isOf(op, &Type::isF64);
+    DoubleFunctions functions(rewriter, op.getLoc(), type);
+    Type wide = functions.getType(rewriter.getF64Type());
+    auto widen = [&](Value x) -> Value {
+      return isDouble ? x : functions.create<arith::ExtFOp>(wide, x);
+    };
+    Value remainder =
+        functions.remainder(widen(op.getLhs()), widen(op.getRhs()),
+                            isDouble ? kDoubleSteps : kSteps);
+    // It has no more digits than the operands.
+    if (!isDouble)
+      remainder = functions.create<arith::TruncFOp>(type, remainder);
+    rewriter.replaceOp(op, remainder);
+    return success();
+  }
+};
+
 /// Expands sine or cosine. Arguments that are too large for the short reduction
 /// are rare, so the long one is behind a branch.
 template <typename OpTy, int64_t quarters>
@@ -106,13 +132,9 @@ private:
     Value isLarge =
         functions.compare(arith::CmpFPredicate::OGE, functions.magnitude(x),
                           Functions::kSineLimit);
-    Value isAnyLarge = isLarge;
-    if (isa<VectorType>(isLarge.getType()))
-      isAnyLarge = vector::ReductionOp::create(
-          builder, loc, vector::CombiningKind::OR, isLarge);
     SmallVector<Value> small = getValues(angle);
     auto branch = scf::IfOp::create(
-        builder, loc, isAnyLarge,
+        builder, loc, functions.any(isLarge),
         [&](OpBuilder &b, Location loc) {
           DoubleFunctions large(b, loc, x.getType());
           SmallVector<Value> all = getValues(large.reduceLarge(x));
@@ -170,15 +192,23 @@ void hfta::populateMathFunctionPatterns(RewritePatternSet &patterns,
   patterns.add<ExpandSingle<math::ExpOp, &SingleFunctions::exponential>,
                ExpandSingle<math::LogOp, &SingleFunctions::logarithm>,
                ExpandSingle<math::TanhOp, &SingleFunctions::tangent>,
-               ExpandSingle<math::ErfOp, &SingleFunctions::errorFunction>>(
+               ExpandSingle<math::ErfOp, &SingleFunctions::errorFunction>,
+               ExpandSingle<math::AsinOp, &SingleFunctions::arcSine>,
+               ExpandSingle<math::AcosOp, &SingleFunctions::arcCosine>,
+               ExpandSingle<math::AtanOp, &SingleFunctions::arcTangent>>(
       context, canScale);
-  patterns.add<
-      ExpandDouble<math::ExpOp, &DoubleFunctions::exponential>,
-      ExpandDouble<math::LogOp, &DoubleFunctions::logarithm>,
-      ExpandDouble<math::Log1pOp, &DoubleFunctions::logarithmOfOnePlus>,
-      ExpandDouble<math::TanhOp, &DoubleFunctions::tangent>,
-      ExpandDouble<math::ErfOp, &DoubleFunctions::errorFunction>, ExpandPower,
-      ExpandCircular<math::SinOp, 0>, ExpandCircular<math::CosOp, 1>,
-      ExpandExtreme<arith::MaximumFOp, arith::CmpFPredicate::OGT>,
-      ExpandExtreme<arith::MinimumFOp, arith::CmpFPredicate::OLT>>(context);
+  patterns
+      .add<ExpandDouble<math::ExpOp, &DoubleFunctions::exponential>,
+           ExpandDouble<math::LogOp, &DoubleFunctions::logarithm>,
+           ExpandDouble<math::Log1pOp, &DoubleFunctions::logarithmOfOnePlus>,
+           ExpandDouble<math::TanhOp, &DoubleFunctions::tangent>,
+           ExpandDouble<math::ErfOp, &DoubleFunctions::errorFunction>,
+           ExpandDouble<math::AsinOp, &DoubleFunctions::arcSine>,
+           ExpandDouble<math::AcosOp, &DoubleFunctions::arcCosine>,
+           ExpandDouble<math::AtanOp, &DoubleFunctions::arcTangent>,
+           ExpandPower, ExpandRemainder, ExpandCircular<math::SinOp, 0>,
+           ExpandCircular<math::CosOp, 1>,
+           ExpandExtreme<arith::MaximumFOp, arith::CmpFPredicate::OGT>,
+           ExpandExtreme<arith::MinimumFOp, arith::CmpFPredicate::OLT>>(
+          context);
 }

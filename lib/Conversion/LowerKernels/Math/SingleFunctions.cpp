@@ -77,6 +77,23 @@ Value SingleFunctions::errorFunction(Value x) {
   return select(isNear, near, copySign(far, x));
 }
 
+static constexpr double kArcSine[] = {0.0422118045, 0.0241520908, 0.0454760417,
+                                      0.0749525204, 0.166667536};
+
+Value SingleFunctions::arcSine(Value x) {
+  return MathBuilder::arcSine(x, kArcSine);
+}
+
+Value SingleFunctions::arcCosine(Value x) {
+  return MathBuilder::arcCosine(x, kArcSine);
+}
+
+Value SingleFunctions::arcTangent(Value x) {
+  return MathBuilder::arcTangent(x, {0.00297553698, -0.0165850837, 0.0435600914,
+                                     -0.0758115426, 0.106792226, -0.142142847,
+                                     0.199941471, -0.333331674});
+}
+
 /// With two parts of pi / 2 all bits of an f32 result are right.
 DoubleFunctions::Angle SingleFunctions::reduce(Value x) {
   auto [n, quadrant] = round(x, 0.63661977236758138);

@@ -21,6 +21,9 @@ public:
   Value logarithm(Value x);
   Value tangent(Value x); ///< hyperbolic
   Value errorFunction(Value x);
+  Value arcSine(Value x);
+  Value arcCosine(Value x);
+  Value arcTangent(Value x);
 
   /// The members of DoubleFunctions, in f64 and for arguments of f64; the
   /// angle's rest isn't used.

@@ -16,6 +16,12 @@ using namespace mlir::hfta;
 // One operand
 //===----------------------------------------------------------------------===//
 
+/// Returns 1 / sqrt(1 - x^2), which is infinite at 1 and -1. The product loses
+/// no digits near them.
+static Expression arcSineSlope(const Expression &x) {
+  return ((1.0 - x) * (x + 1.0)).apply<RsqrtOp>();
+}
+
 #define HFTA_UNARY_DERIVATIVE(OpTy, formula)                                   \
   HFTA_DEFINE_BACKWARD(OpTy) {                                                 \
     if (!backward.wants(0))                                                    \
@@ -43,6 +49,9 @@ HFTA_UNARY_DERIVATIVE(FloorOp, Value())
 HFTA_UNARY_DERIVATIVE(CeilOp, Value())
 HFTA_UNARY_DERIVATIVE(SinOp, x.apply<CosOp>() * g)
 HFTA_UNARY_DERIVATIVE(CosOp, -(x.apply<SinOp>() * g))
+HFTA_UNARY_DERIVATIVE(AsinOp, (g * arcSineSlope(x)))
+HFTA_UNARY_DERIVATIVE(AcosOp, -(g *arcSineSlope(x)))
+HFTA_UNARY_DERIVATIVE(AtanOp, g / (x * x + 1.0))
 HFTA_UNARY_DERIVATIVE(SoftplusOp, x.apply<SigmoidOp>() * g)
 HFTA_UNARY_DERIVATIVE(CastOp, isa<FloatType>(g.getElementType())
                                   ? Value(g.to(x.getElementType()))
@@ -114,6 +123,7 @@ HFTA_BINARY_DERIVATIVE(MulOp, (g * y), (g * x))
 HFTA_BINARY_DERIVATIVE(DivOp, g / y, -(g *(r / y)))
 HFTA_BINARY_DERIVATIVE(PowOp, powerBaseGradient(x, y, g),
                        powerExponentGradient(x, y, r, g))
+HFTA_BINARY_DERIVATIVE(RemainderOp, g, -(g *((x - r) / y)))
 HFTA_BINARY_DERIVATIVE(MaxOp, shareOfChosen(x, y, ComparePredicate::less, g),
                        shareOfChosen(y, x, ComparePredicate::less, g))
 HFTA_BINARY_DERIVATIVE(MinOp, shareOfChosen(x, y, ComparePredicate::greater, g),

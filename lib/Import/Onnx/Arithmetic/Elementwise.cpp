@@ -148,28 +148,38 @@ static void importPow(Node &node) {
   node.setOutput(0, node.cast(power, type));
 }
 
+/// Makes the remainder of x / y, which has the sign of x, one with the sign of
+/// y.
+static Value floorRemainder(Node &node, Value remainder, Value y) {
+  Value zero = node.splatLike(y, 0);
+  Value isNegative = node.compare(ComparePredicate::less, y, zero);
+  Value differ = node.create<XorOp>(
+      node.compare(ComparePredicate::less, remainder, zero), isNegative);
+  Value wrong = node.create<AndOp>(
+      differ, node.compare(ComparePredicate::not_equal, remainder, zero));
+  remainder = node.create<SelectOp>(wrong, node.add(remainder, y), remainder);
+  if (!remainder || !isa<FloatType>(getElementType(remainder)))
+    return remainder;
+  // Adding 0 makes a zero positive, and changes neither another number nor the
+  // gradient.
+  Value negated = node.add(node.create<NegOp>(remainder), zero);
+  return node.create<SelectOp>(isNegative, node.create<NegOp>(negated),
+                               node.add(remainder, zero));
+}
+
+template <bool floorsFloats>
 static void importMod(Node &node) {
   SmallVector<Value> inputs = getTwoInputs(node);
   if (inputs.empty() || !node.requireArithmetic(inputs[0]))
     return;
   Value x = inputs[0], y = inputs[1];
   bool truncates = node.getInt("fmod", 0) != 0;
-  if (isa<FloatType>(getElementType(x))) {
-    node.unsupported("remainders of floats are not supported");
+  if (isa<FloatType>(getElementType(x)) && !truncates && !floorsFloats) {
+    node.invalid("remainders of floats need fmod = 1 before operator set 28");
     return;
   }
-  Value remainder = node.sub(x, node.mul(node.div(x, y), y));
-  if (!truncates) {
-    // The result has the divisor's sign.
-    Value zero = node.splatLike(y, 0);
-    Value differ = node.create<XorOp>(
-        node.compare(ComparePredicate::less, remainder, zero),
-        node.compare(ComparePredicate::less, y, zero));
-    Value wrong = node.create<AndOp>(
-        differ, node.compare(ComparePredicate::not_equal, remainder, zero));
-    remainder = node.create<SelectOp>(wrong, node.add(remainder, y), remainder);
-  }
-  node.setOutput(0, remainder);
+  Value remainder = node.create<RemainderOp>(x, y);
+  node.setOutput(0, truncates ? remainder : floorRemainder(node, remainder, y));
 }
 
 //===----------------------------------------------------------------------===//
@@ -213,8 +223,11 @@ static void importClip(Node &node) {
 llvm::ArrayRef<OpHandler> getElementwiseHandlers() {
   static const OpHandler handlers[] = {
       {"Abs", 1, importUnary<AbsOp>},
+      {"Acos", 7, importFloatUnary<AcosOp>},
       {"Add", 7, importBinary<AddOp>, 0, 2},
       {"And", 7, importLogic<AndOp>, 0, 2},
+      {"Asin", 7, importFloatUnary<AsinOp>},
+      {"Atan", 7, importFloatUnary<AtanOp>},
       {"Ceil", 1, importFloatUnary<CeilOp>},
       {"Clip", 6, importClipAttributes},
       {"Clip", 11, importClip, 0b110, 3},
@@ -233,7 +246,8 @@ llvm::ArrayRef<OpHandler> getElementwiseHandlers() {
       {"Max", 1, importVariadic<MaxOp>, 0, kAnyNumber},
       {"Mean", 1, importMean, 0, kAnyNumber},
       {"Min", 1, importVariadic<MinOp>, 0, kAnyNumber},
-      {"Mod", 10, importMod, 0, 2},
+      {"Mod", 10, importMod</*floorsFloats=*/false>, 0, 2},
+      {"Mod", 28, importMod</*floorsFloats=*/true>, 0, 2},
       {"Mul", 7, importBinary<MulOp>, 0, 2},
       {"Neg", 1, importUnary<NegOp>},
       {"Not", 1, importNot},

@@ -123,6 +123,11 @@ static std::optional<int64_t> divide(int64_t x, int64_t y) {
   return x / y;
 }
 
+static std::optional<int64_t> takeRemainder(int64_t x, int64_t y) {
+  std::optional<int64_t> quotient = divide(x, y);
+  return quotient ? std::optional<int64_t>(x - *quotient * y) : std::nullopt;
+}
+
 static double largerOf(double x, double y) {
   return std::isnan(x) || x > y ? x : y;
 }
@@ -161,6 +166,8 @@ static const Formula formulas[] = {
      },
      [](double x, double y) { return x * y; }},
     {"hfta.div", divide, [](double x, double y) { return x / y; }},
+    {"hfta.remainder", takeRemainder,
+     [](double x, double y) { return std::fmod(x, y); }},
     {"hfta.max",
      [](int64_t x, int64_t y) -> std::optional<int64_t> {
        return std::max(x, y);

@@ -48,6 +48,9 @@ def Hfta_FloorOp : Hfta_UnaryOp<"floor", "largest integer not above x">;
 def Hfta_CeilOp : Hfta_UnaryOp<"ceil", "smallest integer not below x">;
 def Hfta_SinOp : Hfta_UnaryOp<"sin", "sine", [Hfta_CostlyTrait]>;
 def Hfta_CosOp : Hfta_UnaryOp<"cos", "cosine", [Hfta_CostlyTrait]>;
+def Hfta_AsinOp : Hfta_UnaryOp<"asin", "arc sine", [Hfta_CostlyTrait]>;
+def Hfta_AcosOp : Hfta_UnaryOp<"acos", "arc cosine", [Hfta_CostlyTrait]>;
+def Hfta_AtanOp : Hfta_UnaryOp<"atan", "arc tangent", [Hfta_CostlyTrait]>;
 def Hfta_SoftplusOp : Hfta_UnaryOp<"softplus", "log(1 + e^x), without overflow", [Hfta_CostlyTrait]>;
 
 def Hfta_AddOp : Hfta_BinaryOp<"add", "x + y", [
@@ -57,6 +60,7 @@ def Hfta_MulOp : Hfta_BinaryOp<"mul", "x * y", [
     DeclareOpInterfaceMethods<Hfta_LayerOpInterface>]>;
 def Hfta_DivOp : Hfta_BinaryOp<"div", "x / y (integers: towards zero)">;
 def Hfta_PowOp : Hfta_BinaryOp<"pow", "x^y", [Hfta_CostlyTrait]>;
+def Hfta_RemainderOp : Hfta_BinaryOp<"remainder", "x - y * trunc(x / y), exactly", [Hfta_CostlyTrait]>;
 def Hfta_MaxOp : Hfta_BinaryOp<"max", "larger one, NaN if either is">;
 def Hfta_MinOp : Hfta_BinaryOp<"min", "smaller one, NaN if either is">;
 

@@ -10,12 +10,15 @@
 
 enum { COUNT = 65536, STEP = 251 };
 
-/* The exponent of all powers. */
+/* The exponent of all powers, and the divisor of all remainders, of which most
+ * quotients have hundreds of bits. */
 #define THIRD 0x1.555556p-2f
+#define TINY 0x1.4p-147f
 
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 static double rsqrt_of(double x) { return 1 / sqrt(x); }
 static double root_of(double x) { return pow(x, THIRD); }
+static double rest_of(double x) { return fmod(x, TINY); }
 
 #define FUNCTIONS(X)                                                           \
   X(exp, exp)                                                                  \
@@ -24,14 +27,22 @@ static double root_of(double x) { return pow(x, THIRD); }
   X(tanh, tanh)                                                                \
   X(erf, erf)                                                                  \
   X(sigmoid, sigmoid)                                                          \
-  X(rsqrt, rsqrt_of) X(sqrt, sqrt) X(sin, sin) X(cos, cos) X(pow, root_of)
+  X(rsqrt, rsqrt_of)                                                           \
+  X(sqrt, sqrt)                                                                \
+  X(sin, sin)                                                                  \
+  X(cos, cos)                                                                  \
+  X(asin, asin)                                                                \
+  X(acos, acos)                                                                \
+  X(atan, atan)                                                                \
+  X(remainder, rest_of)                                                        \
+  X(pow, root_of)
 
 #define DECLARE(name, reference)                                               \
   extern void name##_entry(void *const *, int64_t,                             \
                            void *) __asm__("f_" #name "/entry");
 FUNCTIONS(DECLARE)
 
-static _Alignas(64) float input[COUNT], exponent[COUNT], output[COUNT];
+static _Alignas(64) float input[COUNT], second[COUNT], output[COUNT];
 static _Alignas(64) char scratch[1 << 20];
 
 static float from_bits(uint32_t bits) {
@@ -62,13 +73,15 @@ static int check(const char *name,
   double worst = 0;
   float where = 0;
   uint64_t bits = 0;
-  bool is_power = reference == root_of;
-  void *one[] = {input, output}, *two[] = {input, exponent, output};
+  bool is_power = reference == root_of, is_rest = reference == rest_of;
+  void *one[] = {input, output}, *two[] = {input, second, output};
+  for (int i = 0; i < COUNT; ++i)
+    second[i] = is_rest ? TINY : THIRD;
   while (bits < (uint64_t)1 << 32) {
     for (int i = 0; i < COUNT; ++i, bits += STEP)
       input[i] = from_bits((uint32_t)bits);
     for (int64_t item = 0; item < items; ++item)
-      entry(is_power ? two : one, item, scratch);
+      entry(is_power || is_rest ? two : one, item, scratch);
     for (int i = 0; i < COUNT; ++i) {
       double error = get_error(output[i], reference(input[i]));
       if (error > worst) {
@@ -83,8 +96,6 @@ static int check(const char *name,
 
 int main(void) {
   int failed = 0;
-  for (int i = 0; i < COUNT; ++i)
-    exponent[i] = THIRD;
 #define CHECK(name, reference)                                                 \
   failed |= check(#name, name##_entry, ITEMS_##name, reference);
   FUNCTIONS(CHECK)

@@ -8,13 +8,15 @@ and the numbers of their work items from the lowered module.
 import re
 import sys
 
-FUNCTIONS = {"f32": "exp log log1p tanh erf sigmoid rsqrt sqrt sin cos pow",
-             "f64": "exp log log1p tanh erf sin cos pow"}
+FUNCTIONS = {"f32": "exp log log1p tanh erf sigmoid rsqrt sqrt sin cos asin acos atan "
+                    "remainder pow",
+             "f64": "exp log log1p tanh erf sin cos asin acos atan remainder pow"}
+BINARY = ("pow", "remainder")
 
 if sys.argv[1] == "kernels":
     tensor = f"tensor<65536x{sys.argv[2]}>"
     for name in FUNCTIONS[sys.argv[2]].split():
-        operands = ["%x", "%y"] if name == "pow" else ["%x"]
+        operands = ["%x", "%y"] if name in BINARY else ["%x"]
         arguments = ", ".join(f"{operand}: {tensor}" for operand in operands)
         types = ", ".join([tensor] * len(operands))
         print(f"""func.func private @f_{name}({arguments}) -> {tensor}

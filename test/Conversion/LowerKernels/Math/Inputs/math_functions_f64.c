@@ -21,13 +21,17 @@ enum { COUNT = 65536, ROUNDS = 24 };
   X(tanh, -20, 20)                                                             \
   X(erf, -6, 6)                                                                \
   X(sin, -200, 200)                                                            \
-  X(cos, -200, 200)
+  X(cos, -200, 200)                                                            \
+  X(asin, -1, 1)                                                               \
+  X(acos, -1, 1)                                                               \
+  X(atan, -4, 4)
 
 #define DECLARE(name)                                                          \
   extern void name##_entry(void *const *, int64_t,                             \
                            void *) __asm__("f_" #name "/entry");
 #define DECLARE_ONE(name, low, high) DECLARE(name)
 FUNCTIONS(DECLARE_ONE)
+DECLARE(remainder)
 DECLARE(pow)
 
 typedef void entry_function(void *const *, int64_t, void *);
@@ -136,6 +140,40 @@ static void pick_power(int i) {
   }
 }
 
+/* Remainders are exact, so they must have C's bits, unless they are NaN. */
+static int check_remainder(int64_t items) {
+  static const double special[] = {
+      0.0,  -0.0,   INFINITY, -INFINITY, NAN,      1.0,
+      -3.0, 5e-324, -0.5,     0x1p-1022, 0x1p1023, 0x1.fffffffffffffp1023};
+  enum { VALUES = sizeof special / sizeof *special };
+  int wrong = 0;
+  for (int round = 0; round < ROUNDS; ++round) {
+    for (int i = 0; i < COUNT; ++i) {
+      int is_any = i % 2;
+      input[i] = is_any ? any_number() : between(-100, 100);
+      exponent[i] = is_any ? any_number() : between(-3, 3);
+      if (i < VALUES * VALUES) {
+        input[i] = special[i % VALUES];
+        exponent[i] = special[i / VALUES];
+      } else if (i % 8 == 2) {
+        /* Quotients that are integers, or next to one. */
+        input[i] = exponent[i] * (double)(next_bits() % 1000);
+      }
+    }
+    compute(remainder_entry, items, 1);
+    for (int i = 0; i < COUNT; ++i) {
+      double wanted = fmod(input[i], exponent[i]);
+      int is_right = isnan(wanted)
+                         ? isnan(output[i])
+                         : memcmp(&wanted, &output[i], sizeof wanted) == 0;
+      if (!is_right && wrong++ < 10)
+        printf("remainder(%a, %a): got %a, expected %a\n", input[i],
+               exponent[i], output[i], wanted);
+    }
+  }
+  return wrong > 0;
+}
+
 static int check_power(int64_t items) {
   worst_case worst = {0, 0, 0};
   for (int round = 0; round < ROUNDS; ++round) {
@@ -179,6 +217,7 @@ int main(void) {
 #define CHECK(name, low, high)                                                 \
   failed |= check(#name, name##_entry, ITEMS_##name, name##l, low, high);
   FUNCTIONS(CHECK)
+  failed |= check_remainder(ITEMS_remainder);
   failed |= check_power(ITEMS_pow);
   failed |= check_special_powers(ITEMS_pow);
   return failed;
