@@ -197,38 +197,39 @@ SampleState SampleTracker::throughGather(GatherOp op) {
   return merge(*op, {kept, byIndices()}, countElements(op.getResult()));
 }
 
-/// Adds slices to those at known places; from data alone, places are unknown.
-SampleState SampleTracker::throughScatter(ScatterAddOp op) {
-  const SampleState &updates = find(op.getUpdates());
-  if (find(op.getIndices()).kind != SampleState::none || !updates.isPlaced())
+/// Combines slices with those at known places, which must hold no samples; from
+/// data alone, places are unknown.
+SampleState SampleTracker::throughScatter(Operation &op, Value updates,
+                                          Value indices, int64_t along) {
+  const SampleState &state = find(updates);
+  if (find(indices).kind != SampleState::none || !state.isPlaced())
     return SampleState::makeUnknown();
-  if (updates.place.isSingle())
-    return updates;
-  std::optional<AxisSamples> from = findAxis(op.getUpdates());
-  auto along = static_cast<int64_t>(op.getAxis());
-  auto rank = static_cast<int64_t>(getShape(op.getIndices()).size());
+  if (state.place.isSingle())
+    return state;
+  std::optional<AxisSamples> from = findAxis(updates);
+  auto rank = static_cast<int64_t>(getShape(indices).size());
   if (!from)
     return SampleState::makeUnknown();
   if (from->axis < along || from->axis >= along + rank)
-    return putAlong(*op, op.getUpdates(), op.getResult(),
+    return putAlong(op, updates, op.getResult(0),
                     from->axis < along ? from->axis : from->axis - rank + 1,
                     from->samples);
-  DenseIntElementsAttr indices;
-  if (rank != 1 || !matchPattern(op.getIndices(), m_Constant(&indices)))
+  DenseIntElementsAttr known;
+  if (rank != 1 || !matchPattern(indices, m_Constant(&known)))
     return SampleState::makeUnknown();
-  auto size = static_cast<int64_t>(op.getSize());
+  int64_t size = getSize(op.getResult(0), along);
   SampleList placed(size, kNoSample);
   for (auto [number, sample] :
-       llvm::zip(indices.getValues<APInt>(), from->samples)) {
+       llvm::zip(known.getValues<APInt>(), from->samples)) {
     int64_t index = number.getSExtValue();
     index += index < 0 ? size : 0;
     if (index < 0 || index >= size)
       continue;
     if (hasSeveral({placed[index], sample}))
-      return mix(*op, updates.cause);
+      return mix(op, state.cause);
     placed[index] = sample;
   }
-  return putAlong(*op, op.getUpdates(), op.getResult(), along, placed);
+  return putAlong(op, updates, op.getResult(0), along, placed);
 }
 
 //===----------------------------------------------------------------------===//
@@ -384,7 +385,17 @@ SampleState SampleTracker::throughOp(Operation &op) {
       })
       .Case([&](ConcatOp concat) { return throughConcat(concat); })
       .Case([&](GatherOp gather) { return throughGather(gather); })
-      .Case([&](ScatterAddOp scatter) { return throughScatter(scatter); })
+      .Case([&](ScatterAddOp scatter) {
+        return throughScatter(op, scatter.getUpdates(), scatter.getIndices(),
+                              scatter.getAxis());
+      })
+      .Case([&](ScatterReduceOp scatter) {
+        return merge(op,
+                     {throughScatter(op, scatter.getUpdates(),
+                                     scatter.getIndices(), scatter.getAxis()),
+                      find(scatter.getInput())},
+                     countElements(scatter.getResult()));
+      })
       .Case([&](ReduceOp reduce) { return throughReduce(reduce); })
       .Case([&](ContractOp contract) { return throughContract(contract); })
       .Default([](Operation *) { return SampleState::makeUnknown(); });

@@ -239,6 +239,8 @@ static bool isIndex(OpOperand &operand, function_ref<bool(Value)> hasSamples) {
            hasSamples(gather.getInput());
   if (auto scatter = dyn_cast<ScatterAddOp>(op))
     return &operand == &scatter.getIndicesMutable();
+  if (auto scatter = dyn_cast<ScatterReduceOp>(op))
+    return &operand == &scatter.getIndicesMutable();
   return false;
 }
 

@@ -127,7 +127,8 @@ private:
   SampleState throughContract(ContractOp op);
   SampleState throughGather(GatherOp op);
   SampleState throughChosen(GatherOp op, const AxisSamples &from);
-  SampleState throughScatter(ScatterAddOp op);
+  SampleState throughScatter(Operation &op, Value updates, Value indices,
+                             int64_t along);
   SampleState throughActivation(ActivationOpInterface op);
   SampleState throughChannels(Operation &op, Value input,
                               const AxisSamples &from);

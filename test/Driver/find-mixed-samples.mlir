@@ -526,7 +526,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
@@ -544,7 +547,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<4x4x3xf32>) -> tensor<4x4x3xf32> {
@@ -560,7 +566,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: mixed_by
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<4x3xf32>) -> (tensor<3x4xf32>, tensor<12xf32>, tensor<4x3xf32>) {
@@ -581,7 +590,10 @@ module attributes {hfta.job = #job} {
 
 // One sample has its elements in the same order either way.
 // NOTE: error: loc("mix"): node 'mix' mixes the samples of a batch: a sample's result depends on other samples, so that a batch of 4 samples can't be cut into 4 micro-batches
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 4 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, micro_batches = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<1x3xf32>) -> tensor<1x3xf32> {
@@ -605,7 +617,10 @@ module attributes {hfta.job = #job} {
 // CHECK: module attributes
 // CHECK-NOT: mixed_by
 // CHECK: hfta.model
-#job = {name = "j", copies = 1 : i64, batch = 4 : i64, micro_batches = 4 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1>}, {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}], clip_norm = array<f64>, seed = array<i64: 1>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+#job = {name = "j", batch = 4 : i64, micro_batches = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0] {
     func.func @forward(%x: tensor<1x3xf32>) -> tensor<3x1xf32> {
@@ -620,6 +635,46 @@ module attributes {hfta.job = #job} {
       %l = hfta.reshape %t to [3, 1] : tensor<1x3xf32>
       %d = hfta.sub %y, %l : tensor<3x1xf32>, tensor<3x1xf32>
       return %d, %d : tensor<3x1xf32>, tensor<3x1xf32>
+    }
+  }
+}
+
+// -----
+
+// What is scattered into another sample's slice is combined with it.
+// CHECK: module attributes
+// CHECK-SAME: hfta.output_mixed_by = "mix"
+// CHECK: hfta.model
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
+module attributes {hfta.job = #job} {
+  hfta.model @net copies [0] {
+    func.func @forward(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
+      %i = hfta.constant dense<[1, 0, 3, 2]> : tensor<4xi64>
+      %y = hfta.scatter_reduce max %x at %i into %x along 0 : tensor<4x3xf32>, tensor<4xi64>, tensor<4x3xf32> loc("mix")
+      return %y : tensor<4x3xf32>
+    }
+  }
+}
+
+// -----
+
+// Places within a sample are combined.
+// CHECK: module attributes
+// CHECK-NOT: mixed_by
+// CHECK: hfta.model
+#job = {name = "j", batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
+  hyper_parameters = [{name = "lr", values = array<f64: 0.1>},
+  {name = "weight_decay", values = array<f64: 0.0>}, {name = "momentum", values = array<f64: 0.0>}],
+  seed = array<i64: 1>}
+module attributes {hfta.job = #job} {
+  hfta.model @net copies [0] {
+    func.func @forward(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
+      %i = hfta.constant dense<[1, 1, 0]> : tensor<3xi64>
+      %y = hfta.scatter_reduce max %x at %i into %x along 1 : tensor<4x3xf32>, tensor<3xi64>, tensor<4x3xf32>
+      return %y : tensor<4x3xf32>
     }
   }
 }

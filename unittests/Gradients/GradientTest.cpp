@@ -161,6 +161,16 @@ std::vector<OpCase> shapeCases() {
                             "hfta.scatter_add %a at %i along 0 size 4 : "
                             "tensor<2x5x3xf64>, tensor<2x5xi64>",
                             "tensor<4x3xf64>")});
+  // There are indices with no, one and several updates, but equal elements have
+  // no derivative.
+  for (const char *kind : {"max", "min", "product"})
+    cases.push_back({std::string("scatter_reduce ") + kind,
+                     oneOp("%a: tensor<2x5x3xf64>, %i: tensor<2x5xi64>, %b: "
+                           "tensor<7x3xf64>",
+                           std::string("hfta.scatter_reduce ") + kind +
+                               " %a at %i into %b along 0 : tensor<2x5x3xf64>, "
+                               "tensor<2x5xi64>, tensor<7x3xf64>",
+                           "tensor<7x3xf64>")});
   return cases;
 }
 

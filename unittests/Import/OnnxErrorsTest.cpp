@@ -342,6 +342,11 @@ TEST(OnnxErrors, SettingsOfNodes) {
   EXPECT_EQ(getError(kPorts + node("Mod", "m", {"x", "x"}, {"y"})),
             "node 'm' (Mod): remainders of floats need fmod = 1 before "
             "operator set 28");
+  EXPECT_EQ(getError(kPorts + integers("i", {0, 1, 0}) +
+                     node("ScatterND", "s", {"x", "i", "x"}, {"y"},
+                          "attribute { name: 'reduction' type: STRING s: "
+                          "'mean' } ")),
+            "node 's' (ScatterND): attribute 'reduction' is 'mean'");
 }
 
 TEST(OnnxErrors, ManyAxes) {

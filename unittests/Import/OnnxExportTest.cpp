@@ -219,7 +219,7 @@ std::string makeScatterGraph(const std::string &reduction) {
 }
 
 TEST(OnnxExport, ScatteringRoundTrip) {
-  for (const char *reduction : {"add", "none"}) {
+  for (const char *reduction : {"add", "mul", "none"}) {
     Exported exported(makeScatterGraph(reduction), /*batch=*/3);
     EXPECT_TRUE(exported.parts.symbolicBatch);
     EXPECT_TRUE(llvm::is_contained(exported.getOps(), "ScatterND"));
@@ -230,7 +230,10 @@ TEST(OnnxExport, ScatteringRoundTrip) {
     options.microBatch = 7;
     Imported again = Importer().import(model, options);
     ASSERT_TRUE(again.model);
-    EXPECT_TRUE(again.contains("along 0 size 6 : tensor<4x7x2xf32>"))
+    bool isProduct = StringRef(reduction) == "mul";
+    EXPECT_TRUE(again.contains(isProduct
+                                   ? "hfta.scatter_reduce product"
+                                   : "along 0 size 6 : tensor<4x7x2xf32>"))
         << again.text;
   }
 }

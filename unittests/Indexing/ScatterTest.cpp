@@ -9,6 +9,7 @@
 
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace mlir;
@@ -20,7 +21,8 @@ using Sizes = std::vector<int64_t>;
 
 constexpr int64_t kCopies = 3;
 
-/// A scatter_add into a tensor with the axes `before`, `slices` and `after`.
+/// A scatter_add, or scatter_reduce, into a tensor with the axes `before`,
+/// `slices` and `after`.
 struct ScatterCase {
   std::string name;
   Sizes before, indices, after;
@@ -29,6 +31,8 @@ struct ScatterCase {
   int64_t chosen;
   std::string indexType = "i64";
   enum { ofCopies, shared, constant } owner = ofCopies; ///< the indices' owner
+  /// The kind of a scatter_reduce into @g; empty: a scatter_add.
+  std::string reduction;
 };
 
 std::ostream &operator<<(std::ostream &os, const ScatterCase &scatter) {
@@ -108,22 +112,35 @@ Sizes drawIndices(const ScatterCase &scatter, uint32_t &state) {
   return indices;
 }
 
-/// Adds the updates to `result`: their sum is computed first.
+template <typename T>
+T combine(const std::string &reduction, T running, T update) {
+  if (reduction == "max")
+    return std::max(running, update);
+  if (reduction == "min")
+    return std::min(running, update);
+  return reduction == "product" ? running * update : running + update;
+}
+
+/// Adds to `result` the sum of the updates, or itself combined with them.
 template <typename T>
 void addScattered(const ScatterCase &scatter, const Sizes &indices,
                   const std::vector<T> &updates, std::vector<T> &result) {
   int64_t rows = count(scatter.before), columns = count(scatter.after);
   auto terms = static_cast<int64_t>(indices.size());
-  std::vector<T> sums(result.size(), 0);
+  std::vector<T> sums = result;
+  if (scatter.reduction.empty())
+    std::fill(sums.begin(), sums.end(), T(0));
   for (int64_t term = 0; term < terms; ++term) {
     int64_t slice = indices[term];
     slice += slice < 0 ? scatter.slices : 0;
     if (slice < 0 || slice >= scatter.slices)
       continue;
     for (int64_t row = 0; row < rows; ++row)
-      for (int64_t column = 0; column < columns; ++column)
-        sums[(row * scatter.slices + slice) * columns + column] +=
-            updates[(row * terms + term) * columns + column];
+      for (int64_t column = 0; column < columns; ++column) {
+        T &sum = sums[(row * scatter.slices + slice) * columns + column];
+        sum = combine(scatter.reduction, sum,
+                      updates[(row * terms + term) * columns + column]);
+      }
   }
   for (size_t i = 0; i < sums.size(); ++i)
     result[i] += sums[i];
@@ -176,9 +193,13 @@ std::string printScatter(const ScatterCase &scatter, const std::string &element,
                             scatter.owner == ScatterCase::ofCopies);
   std::string g =
       printType({scatter.before, {scatter.slices}, scatter.after}, element);
-  std::string ops = "%sum = hfta.scatter_add %u at %i along " +
-                    std::to_string(scatter.before.size()) + " size " +
-                    std::to_string(scatter.slices) + " : " + u + ", " + i;
+  std::string axis = " along " + std::to_string(scatter.before.size());
+  std::string ops =
+      scatter.reduction.empty()
+          ? "%sum = hfta.scatter_add %u at %i" + axis + " size " +
+                std::to_string(scatter.slices) + " : " + u + ", " + i
+          : "%sum = hfta.scatter_reduce " + scatter.reduction +
+                " %u at %i into %g" + axis + " : " + u + ", " + i + ", " + g;
   if (scatter.owner != ScatterCase::constant)
     return printModule({{"u", u}, {"i", i}}, ops, g);
   std::string numbers;
@@ -231,6 +252,9 @@ std::vector<ScatterCase> scatterCases() {
       {"many_slices", {}, {250}, {1}, 4000, 4000},
       {"no_updates", {}, {0}, {3}, 5, 5},
       {"no_columns", {}, {300}, {0}, 5, 5},
+      {"maxima", {}, {300}, {5}, 40, 40, "i64", ScatterCase::ofCopies, "max"},
+      {"minima", {3}, {4, 70}, {2}, 17, 17, "i32", ScatterCase::shared, "min"},
+      {"products", {}, {9}, {5}, 4, 4, "i64", ScatterCase::constant, "product"},
   };
 }
 

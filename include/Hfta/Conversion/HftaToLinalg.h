@@ -51,7 +51,7 @@ void populateShapeToLinalgPatterns(const TypeConverter &converter,
                                    RewritePatternSet &patterns);
 void populateReduceToLinalgPatterns(const TypeConverter &converter,
                                     RewritePatternSet &patterns);
-/// Adds patterns for gather, scatter_add and segment_sum.
+/// Adds patterns for gather, scatter_add, scatter_reduce and segment_sum.
 void populateIndexingToLinalgPatterns(const TypeConverter &converter,
                                       RewritePatternSet &patterns);
 void populateContractToLinalgPatterns(const TypeConverter &converter,

@@ -99,15 +99,46 @@ buildLoops(OpBuilder &builder, Location loc, ArrayRef<int64_t> sizes,
       .results.front();
 }
 
-static Value createSum(OpBuilder &builder, Location loc, Value sum,
-                       Value term) {
-  if (isa<FloatType>(sum.getType()))
-    return arith::AddFOp::create(builder, loc, sum, term);
-  return arith::AddIOp::create(builder, loc, sum, term);
+/// Updates, and their indices into an axis of what they are combined with.
+struct Scattered {
+  Value updates, indices;
+  size_t axis;
+};
+
+/// Builds loops that combine updates with the elements of `initial` at the
+/// places that the indices give, one update after the other.
+static Value scatter(OpBuilder &builder, Location loc, ReduceKind kind,
+                     const Scattered &scattered, Value initial) {
+  Value updates = scattered.updates, indices = scattered.indices;
+  size_t axis = scattered.axis;
+  SmallVector<int64_t> shape(getShape(initial));
+  size_t chosen = getShape(indices).size();
+  // The loops over the indices are the outermost, then come those over the
+  // slices.
+  SmallVector<int64_t> sizes(getShape(indices));
+  llvm::append_range(sizes, ArrayRef<int64_t>(shape).take_front(axis));
+  llvm::append_range(sizes, ArrayRef<int64_t>(shape).drop_front(axis + 1));
+  auto body = [&](OpBuilder &b, Location loc, ValueRange iteration,
+                  Value running) -> Value {
+    ValueRange chosenAt = iteration.take_front(chosen);
+    ValueRange before = iteration.slice(chosen, axis);
+    ValueRange after = iteration.drop_front(chosen + axis);
+    Value index = createExtract(b, loc, indices, chosenAt);
+    AxisIndex place = createAxisIndex(b, loc, index, shape[axis]);
+    SmallVector<Value> source(before), target(before);
+    llvm::append_range(source, chosenAt);
+    target.push_back(place.position);
+    llvm::append_range(source, after);
+    llvm::append_range(target, after);
+    Value update = createExtract(b, loc, updates, source);
+    Value old = createExtract(b, loc, running, target);
+    Value combined = combine(b, loc, kind, old, update);
+    Value next = arith::SelectOp::create(b, loc, place.isInside, combined, old);
+    return tensor::InsertOp::create(b, loc, next, running, target);
+  };
+  return buildLoops(builder, loc, sizes, initial, body);
 }
 
-/// Lowers to loops that add at the places that the indices give, one update
-/// after the other.
 struct ScatterAddLowering : public OpConversionPattern<ScatterAddOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -115,44 +146,28 @@ struct ScatterAddLowering : public OpConversionPattern<ScatterAddOp> {
   matchAndRewrite(ScatterAddOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    Value updates = adaptor.getUpdates(), indices = adaptor.getIndices();
-    ArrayRef<int64_t> shape = op.getResult().getType().getShape();
-    size_t axis = op.getAxis(), chosen = getShape(indices).size();
+    Value updates = adaptor.getUpdates();
     Value zero = createZero(rewriter, loc, getElementType(updates));
-    Value result = createFilled(rewriter, loc, shape, zero);
-
-    // The loops over the indices are the outermost, then come those over the
-    // slices.
-    SmallVector<int64_t> sizes(getShape(indices));
-    llvm::append_range(sizes, shape.take_front(axis));
-    llvm::append_range(sizes, shape.drop_front(axis + 1));
-    auto body = [&](OpBuilder &b, Location loc, ValueRange iteration,
-                    Value running) -> Value {
-      ValueRange chosenAt = iteration.take_front(chosen);
-      ValueRange before = iteration.slice(chosen, axis);
-      ValueRange after = iteration.drop_front(chosen + axis);
-      Value index = createExtract(b, loc, indices, chosenAt);
-      AxisIndex place = createAxisIndex(b, loc, index, shape[axis]);
-      SmallVector<Value> source(before), target(before);
-      llvm::append_range(source, chosenAt);
-      target.push_back(place.position);
-      llvm::append_range(source, after);
-      llvm::append_range(target, after);
-      return addAt(b, loc, running, target, place.isInside,
-                   createExtract(b, loc, updates, source));
-    };
-    rewriter.replaceOp(op, buildLoops(rewriter, loc, sizes, result, body));
+    Value zeros =
+        createFilled(rewriter, loc, op.getResult().getType().getShape(), zero);
+    rewriter.replaceOp(
+        op, scatter(rewriter, loc, ReduceKind::sum,
+                    {updates, adaptor.getIndices(), op.getAxis()}, zeros));
     return success();
   }
+};
 
-private:
-  /// Adds `update` to an element if `isInside`.
-  static Value addAt(OpBuilder &builder, Location loc, Value tensor,
-                     ValueRange position, Value isInside, Value update) {
-    Value old = createExtract(builder, loc, tensor, position);
-    Value sum = createSum(builder, loc, old, update);
-    Value next = arith::SelectOp::create(builder, loc, isInside, sum, old);
-    return tensor::InsertOp::create(builder, loc, next, tensor, position);
+struct ScatterReduceLowering : public OpConversionPattern<ScatterReduceOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(ScatterReduceOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(
+        op, scatter(rewriter, op.getLoc(), op.getKind(),
+                    {adaptor.getUpdates(), adaptor.getIndices(), op.getAxis()},
+                    adaptor.getInput()));
+    return success();
   }
 };
 
@@ -182,8 +197,8 @@ struct SegmentSumLowering : public OpConversionPattern<SegmentSumOp> {
             source[op.getAxis()] =
                 createNumberAt(b, loc, adaptor.getOrder(), number);
             Value update = createExtract(b, loc, updates, source);
-            scf::YieldOp::create(b, loc,
-                                 createSum(b, loc, sum.front(), update));
+            scf::YieldOp::create(
+                b, loc, combine(b, loc, ReduceKind::sum, sum.front(), update));
           });
       return tensor::InsertOp::create(b, loc, loop.getResult(0), running,
                                       iteration);
@@ -206,6 +221,6 @@ private:
 
 void hfta::populateIndexingToLinalgPatterns(const TypeConverter &converter,
                                             RewritePatternSet &patterns) {
-  patterns.add<GatherLowering, ScatterAddLowering, SegmentSumLowering>(
-      converter, patterns.getContext());
+  patterns.add<GatherLowering, ScatterAddLowering, ScatterReduceLowering,
+               SegmentSumLowering>(converter, patterns.getContext());
 }

@@ -79,6 +79,33 @@ Value hfta::resize(OpBuilder &builder, Location loc, Value scalar, Type type) {
   return arith::TruncIOp::create(builder, loc, type, scalar);
 }
 
+template <typename FloatOp, typename IntegerOp>
+static Value createEither(OpBuilder &builder, Location loc, Value lhs,
+                          Value rhs) {
+  if (isa<FloatType>(lhs.getType()))
+    return FloatOp::create(builder, loc, lhs, rhs);
+  return IntegerOp::create(builder, loc, lhs, rhs);
+}
+
+Value hfta::combine(OpBuilder &builder, Location loc, ReduceKind kind,
+                    Value running, Value next) {
+  switch (kind) {
+  case ReduceKind::sum:
+    return createEither<arith::AddFOp, arith::AddIOp>(builder, loc, running,
+                                                      next);
+  case ReduceKind::product:
+    return createEither<arith::MulFOp, arith::MulIOp>(builder, loc, running,
+                                                      next);
+  case ReduceKind::max:
+    return createEither<arith::MaximumFOp, arith::MaxSIOp>(builder, loc,
+                                                           running, next);
+  case ReduceKind::min:
+    return createEither<arith::MinimumFOp, arith::MinSIOp>(builder, loc,
+                                                           running, next);
+  }
+  llvm_unreachable("unknown reduction");
+}
+
 SmallVector<Value> hfta::multiplyAdd(OpBuilder &builder, Location loc,
                                      ValueRange arguments) {
   Value sum = arguments[2];

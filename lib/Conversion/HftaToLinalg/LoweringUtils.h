@@ -31,6 +31,11 @@ Value createHighest(OpBuilder &builder, Location loc, Type type);
 /// Widens or narrows a float, sign-extends or truncates a signless integer.
 Value resize(OpBuilder &builder, Location loc, Value scalar, Type type);
 
+/// Combines two elements of a reduction. A maximum or minimum is NaN if either
+/// is.
+Value combine(OpBuilder &builder, Location loc, ReduceKind kind, Value running,
+              Value next);
+
 /// A body of a loop nest over (lhs, rhs, sum): returns lhs * rhs + sum, rounded
 /// once, in the type of `sum`.
 SmallVector<Value> multiplyAdd(OpBuilder &builder, Location loc,

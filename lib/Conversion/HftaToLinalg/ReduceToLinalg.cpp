@@ -26,34 +26,6 @@ static Value createNeutral(OpBuilder &builder, Location loc, ReduceKind kind,
   llvm_unreachable("unknown reduction");
 }
 
-template <typename FloatOp, typename IntegerOp>
-static Value createEither(OpBuilder &builder, Location loc, Value lhs,
-                          Value rhs) {
-  if (isa<FloatType>(lhs.getType()))
-    return FloatOp::create(builder, loc, lhs, rhs);
-  return IntegerOp::create(builder, loc, lhs, rhs);
-}
-
-/// Combines two elements. A maximum or minimum is NaN if an operand is.
-static Value combine(OpBuilder &builder, Location loc, ReduceKind kind,
-                     Value running, Value next) {
-  switch (kind) {
-  case ReduceKind::sum:
-    return createEither<arith::AddFOp, arith::AddIOp>(builder, loc, running,
-                                                      next);
-  case ReduceKind::product:
-    return createEither<arith::MulFOp, arith::MulIOp>(builder, loc, running,
-                                                      next);
-  case ReduceKind::max:
-    return createEither<arith::MaximumFOp, arith::MaxSIOp>(builder, loc,
-                                                           running, next);
-  case ReduceKind::min:
-    return createEither<arith::MinimumFOp, arith::MinSIOp>(builder, loc,
-                                                           running, next);
-  }
-  llvm_unreachable("unknown reduction");
-}
-
 namespace {
 /// Lowers a reduction. Kept axes are the outermost loops, except the last one
 /// if it is contiguous: elements are combined in row-major order of the reduced

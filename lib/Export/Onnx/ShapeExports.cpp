@@ -231,17 +231,17 @@ static SmallVector<Entry> permute(ArrayRef<Entry> entries,
                              [&](int64_t index) { return entries[index]; });
 }
 
-/// Writes a scatter-add as a ScatterND that adds to zeros, along their first
-/// axis.
-static void writeScatterAdd(GraphWriter &writer, Operation *op) {
-  auto scatter = cast<ScatterAddOp>(op);
+/// Writes an op as a ScatterND along the first axis, with this reduction, into
+/// `input`; null: into zeros.
+static void writeScatter(GraphWriter &writer, Operation *op,
+                         const Tensor &updates, const Tensor &indices,
+                         int64_t axis, Value input, StringRef reduction) {
   Location loc = op->getLoc();
-  Tensor updates = writer.getFull(scatter.getUpdates());
-  Tensor indices = writer.getFull(scatter.getIndices());
-  int64_t axis = scatter.getAxis(), depth = indices.shape.size();
+  Value result = op->getResult(0);
+  int64_t depth = indices.shape.size(), size = getShape(result)[axis];
   // Places that several samples share may be numbered across all of them.
   bool mayCountSamples =
-      indices.getBatchAxis() >= 0 && scatter.getSize() % writer.getBatch() == 0;
+      indices.getBatchAxis() >= 0 && size % writer.getBatch() == 0;
   if (mayCountSamples || ArrayRef<Scale>(updates.scales).slice(axis, depth) !=
                              ArrayRef<Scale>(indices.scales))
     writer.requireFixedBatch();
@@ -257,28 +257,60 @@ static void writeScatterAdd(GraphWriter &writer, Operation *op) {
   SmallVector<Scale> scales = permute<Scale>(updates.scales, order);
   shape.erase(shape.begin(), shape.begin() + depth);
   scales.erase(scales.begin(), scales.begin() + depth);
-  shape.insert(shape.begin(), scatter.getSize());
+  shape.insert(shape.begin(), size);
   scales.insert(scales.begin(), Scale());
-  Value result = op->getResult(0);
-  std::string zero =
-      writer.addScalar(getElementTypeOrSelf(result.getType()), 0, loc);
+  auto makeInput = [&] {
+    if (!input) {
+      std::string zero =
+          writer.addScalar(getElementTypeOrSelf(result.getType()), 0, loc);
+      return writer.add("Expand", {zero, writer.addShape(shape, scales, loc)},
+                        loc);
+    }
+    Tensor full = writer.getFull(input);
+    SmallVector<int64_t> front =
+        moveToFront(shape.size(), axis, 1, /*back=*/false);
+    if (permute<Scale>(full.scales, front) != scales)
+      writer.requireFixedBatch();
+    return axis == 0 ? full.name : transpose(full.name, front);
+  };
   SmallVector<std::string> operands = {
-      writer.add("Expand", {zero, writer.addShape(shape, scales, loc)}, loc),
+      makeInput(),
       writer.add("Unsqueeze", {indices.name, writer.addIntegers({-1}, loc)},
                  loc),
       axis == 0 ? updates.name : transpose(updates.name, order)};
   ::onnx::NodeProto *node = nullptr;
   if (axis == 0) {
     node = writer.define("ScatterND", operands, result, shape, scales);
-    setString(node, "reduction", "add");
+    setString(node, "reduction", reduction);
     return;
   }
   std::string sums = writer.add("ScatterND", operands, loc, &node);
-  setString(node, "reduction", "add");
+  setString(node, "reduction", reduction);
   SmallVector<int64_t> back = moveToFront(shape.size(), axis, 1, /*back=*/true);
   node = writer.define("Transpose", {sums}, result, getShape(result),
                        permute<Scale>(scales, back));
   setInts(node, "perm", back);
+}
+
+static void writeScatterAdd(GraphWriter &writer, Operation *op) {
+  auto scatter = cast<ScatterAddOp>(op);
+  writeScatter(writer, op, writer.getFull(scatter.getUpdates()),
+               writer.getFull(scatter.getIndices()), scatter.getAxis(),
+               /*input=*/Value(), "add");
+}
+
+static LogicalResult checkScatterReduce(Operation *op, std::string &reason) {
+  if (cast<ScatterReduceOp>(op).getKind() == ReduceKind::product)
+    return success();
+  reason = "its operator set has no scattered extrema";
+  return failure();
+}
+
+static void writeScatterReduce(GraphWriter &writer, Operation *op) {
+  auto scatter = cast<ScatterReduceOp>(op);
+  writeScatter(writer, op, writer.getFull(scatter.getUpdates()),
+               writer.getFull(scatter.getIndices()), scatter.getAxis(),
+               scatter.getInput(), "mul");
 }
 
 //===----------------------------------------------------------------------===//
@@ -385,6 +417,7 @@ llvm::ArrayRef<ExportHandler> getShapeExports() {
       {"hfta.reduce", nullptr, writeReduce},
       {"hfta.reshape", nullptr, writeReshape},
       {"hfta.scatter_add", nullptr, writeScatterAdd},
+      {"hfta.scatter_reduce", checkScatterReduce, writeScatterReduce},
       {"hfta.slice", nullptr, writeSlice},
       {"hfta.sqrt", nullptr, writeRoot},
       {"hfta.transpose", nullptr, writeTranspose},

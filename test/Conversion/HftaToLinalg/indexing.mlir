@@ -37,6 +37,22 @@ func.func @scatter_add(%u: tensor<6x8xf32>, %i: tensor<6xi64>) -> tensor<100x8xf
   return %0 : tensor<100x8xf32>
 }
 
+// Updates are combined with what is there, in the order of the indices.
+// CHECK-LABEL: func.func @scatter_reduce(
+// CHECK-SAME: %[[U:.*]]: tensor<6x8xf32>, %[[I:.*]]: tensor<6xi64>, %[[X:.*]]: tensor<100x8xf32>
+func.func @scatter_reduce(%u: tensor<6x8xf32>, %i: tensor<6xi64>, %x: tensor<100x8xf32>) -> tensor<100x8xf32> {
+  // CHECK: scf.for %[[N:.*]] = {{.*}} iter_args(%{{.*}} = %[[X]])
+  // CHECK: scf.for %[[C:.*]] = {{.*}} iter_args(%[[RUNNING:.*]] =
+  // CHECK: tensor.extract %[[I]][%[[N]]]
+  // CHECK: %[[UPDATE:.*]] = tensor.extract %[[U]][%[[N]], %[[C]]]
+  // CHECK: %[[OLD:.*]] = tensor.extract %[[RUNNING]][%{{.*}}, %[[C]]]
+  // CHECK: %[[NEXT:.*]] = arith.mulf %[[OLD]], %[[UPDATE]]
+  // CHECK: %[[CHOSEN:.*]] = arith.select %{{.*}}, %[[NEXT]], %[[OLD]]
+  // CHECK: tensor.insert %[[CHOSEN]] into %[[RUNNING]]
+  %0 = hfta.scatter_reduce product %u at %i into %x along 0 : tensor<6x8xf32>, tensor<6xi64>, tensor<100x8xf32>
+  return %0 : tensor<100x8xf32>
+}
+
 // Each element adds the updates of its segment in their order.
 // CHECK-LABEL: func.func @segment_sum(
 // CHECK-SAME: %[[U:.*]]: tensor<4x6x8xf32>, %[[O:.*]]: tensor<6xi32>, %[[S:.*]]: tensor<101xi64>

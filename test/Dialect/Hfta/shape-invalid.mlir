@@ -176,6 +176,38 @@ func.func @scatter(%g: tensor<3x4xf32>, %i: tensor<2xi64>) {
 
 // -----
 
+func.func @scatter_reduce_sum(%u: tensor<2x4xf32>, %i: tensor<2xi64>, %x: tensor<8x4xf32>) {
+  // expected-error@+1 {{expected max, min or product, a sum is scatter_add's}}
+  %0 = hfta.scatter_reduce sum %u at %i into %x along 0 : tensor<2x4xf32>, tensor<2xi64>, tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @scatter_reduce_axis(%u: tensor<2x4xf32>, %i: tensor<2xi64>, %x: tensor<8x4xf32>) {
+  // expected-error@+1 {{axis 2 is outside of a tensor of rank 2}}
+  %0 = hfta.scatter_reduce max %u at %i into %x along 2 : tensor<2x4xf32>, tensor<2xi64>, tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @scatter_reduce_indices(%u: tensor<3x4xf32>, %i: tensor<2xi64>, %x: tensor<8x4xf32>) {
+  // expected-error@+1 {{updates 'tensor<3x4xf32>' do not have the indices' shape 'tensor<2xi64>' at axis 0}}
+  %0 = hfta.scatter_reduce max %u at %i into %x along 0 : tensor<3x4xf32>, tensor<2xi64>, tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @scatter_reduce_slices(%u: tensor<2x4xf32>, %i: tensor<2xi64>, %x: tensor<8x5xf32>) {
+  // expected-error@+1 {{updates 'tensor<2x4xf32>' do not fit the slices of 'tensor<8x5xf32>' along axis 0}}
+  %0 = hfta.scatter_reduce min %u at %i into %x along 0 : tensor<2x4xf32>, tensor<2xi64>, tensor<8x5xf32>
+  return
+}
+
+// -----
+
 func.func @segment_axis(%g: tensor<3x4xf32>, %o: tensor<3xi32>, %s: tensor<5xi32>) {
   // expected-error@+1 {{axis 2 is outside of a tensor of rank 2}}
   %0 = hfta.segment_sum %g at %o in %s along 2 : tensor<3x4xf32>, tensor<3xi32>, tensor<5xi32>

@@ -101,6 +101,13 @@ func.func @scatter_add(%g: tensor<6x2x5x3xf32>, %i: tensor<2x5xi64>) -> tensor<6
   return %0 : tensor<6x4x3xf32>
 }
 
+// CHECK-LABEL: func.func @scatter_reduce(
+func.func @scatter_reduce(%u: tensor<6x2x5x3xf32>, %i: tensor<2x5xi64>, %x: tensor<6x4x3xf32, #hfta.copies<2>>) -> tensor<6x4x3xf32, #hfta.copies<2>> {
+  // CHECK: hfta.scatter_reduce max %{{.*}} at %{{.*}} into %{{.*}} along 1 : tensor<6x2x5x3xf32>, tensor<2x5xi64>, tensor<6x4x3xf32, #hfta.copies<2>>
+  %0 = hfta.scatter_reduce max %u at %i into %x along 1 : tensor<6x2x5x3xf32>, tensor<2x5xi64>, tensor<6x4x3xf32, #hfta.copies<2>>
+  return %0 : tensor<6x4x3xf32, #hfta.copies<2>>
+}
+
 // CHECK-LABEL: func.func @segment_sum(
 func.func @segment_sum(%g: tensor<6x10x3xf32, #hfta.copies<2>>, %o: tensor<10xi32>, %s: tensor<5xi64>) -> tensor<6x4x3xf32, #hfta.copies<2>> {
   // CHECK: hfta.segment_sum %{{.*}} at %{{.*}} in %{{.*}} along 1 : tensor<6x10x3xf32, #hfta.copies<2>>, tensor<10xi32>, tensor<5xi64>

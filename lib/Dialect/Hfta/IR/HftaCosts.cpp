@@ -47,6 +47,7 @@ int64_t CumulativeSumOp::getFlops() {
          llvm::Log2_64_Ceil(std::max<int64_t>(size, 1));
 }
 int64_t ScatterAddOp::getFlops() { return countElements(getUpdates()); }
+int64_t ScatterReduceOp::getFlops() { return countElements(getUpdates()); }
 int64_t SegmentSumOp::getFlops() { return countElements(getUpdates()); }
 int64_t PartSumsOp::getFlops() {
   // A sum for each element of a part, then a difference, its square and their

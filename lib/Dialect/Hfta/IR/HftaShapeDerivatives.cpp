@@ -189,7 +189,7 @@ HFTA_DEFINE_BACKWARD(CumulativeSumOp) {
 }
 
 //===----------------------------------------------------------------------===//
-// Gather
+// Gather and scatter
 //===----------------------------------------------------------------------===//
 
 HFTA_DEFINE_BACKWARD(ScatterAddOp) {
@@ -203,4 +203,81 @@ HFTA_DEFINE_BACKWARD(GatherOp) {
     backward.set(0, backward.gradient().apply<ScatterAddOp>(
                         op.getIndices(), op.getAxis(),
                         op.getInput().getType().getDimSize(op.getAxis())));
+}
+
+namespace {
+/// Values of the shapes of a scatter_reduce's updates and of its result.
+class Scattered {
+public:
+  Scattered(ScatterReduceOp op, const Backward &backward)
+      : indices(op.getIndices()), axis(op.getAxis()),
+        size(op.getType().getDimSize(axis)), backward(backward) {}
+
+  /// Returns the elements of the result's shape at the updates' places.
+  Expression gather(const Expression &elements) const {
+    return elements.apply<GatherOp>(indices, axis);
+  }
+  /// Adds up what the updates' shape holds for each place.
+  Expression addUp(const Expression &terms) const {
+    return terms.apply<ScatterAddOp>(indices, axis, size);
+  }
+  /// Multiplies what the updates' shape holds for each place.
+  Expression multiplyUp(const Expression &factors) const {
+    return backward.wrap(
+        backward.create<ScatterReduceOp>(ReduceKind::product, factors, indices,
+                                         backward.result().splat(1.0), axis));
+  }
+
+private:
+  Value indices;
+  int64_t axis, size;
+  const Backward &backward;
+};
+} // namespace
+
+/// Gives equal shares to the input's element and the updates that equal the
+/// extremum.
+static void setScatteredExtremum(ScatterReduceOp op, Backward &backward) {
+  Scattered scattered(op, backward);
+  Expression updates = backward.operand(0), input = backward.operand(2);
+  Expression result = backward.result();
+  Type type = result.getElementType();
+  Expression isUpdate =
+      updates.compare(ComparePredicate::equal, scattered.gather(result))
+          .to(type);
+  Expression isInput = input.compare(ComparePredicate::equal, result).to(type);
+  Expression share =
+      backward.gradient() / (isInput + scattered.addUp(isUpdate));
+  if (backward.wants(0))
+    backward.set(0, isUpdate * scattered.gather(share));
+  if (backward.wants(2))
+    backward.set(2, isInput * share);
+}
+
+/// Gives each update the product of all other factors: the result divided by
+/// the update where that isn't zero, the product of the others where it is the
+/// only zero among the updates, else zero.
+static void setScatteredProduct(ScatterReduceOp op, Backward &backward) {
+  Scattered scattered(op, backward);
+  Expression updates = backward.operand(0), input = backward.operand(2);
+  Expression gradient = backward.gradient();
+  if (backward.wants(2))
+    backward.set(2, gradient * scattered.multiplyUp(updates));
+  if (!backward.wants(0))
+    return;
+  Expression isZero = updates.compare(ComparePredicate::equal, 0.0);
+  Expression nonZero = isZero.select(1.0, updates);
+  Expression zeros = scattered.addUp(isZero.to(updates.getElementType()));
+  Expression others = zeros.compare(ComparePredicate::equal, 1.0)
+                          .select(input * scattered.multiplyUp(nonZero), 0.0);
+  Expression slope = isZero.select(
+      scattered.gather(others), scattered.gather(backward.result()) / nonZero);
+  backward.set(0, scattered.gather(gradient) * slope);
+}
+
+HFTA_DEFINE_BACKWARD(ScatterReduceOp) {
+  if (op.getKind() == ReduceKind::product)
+    setScatteredProduct(op, backward);
+  else
+    setScatteredExtremum(op, backward);
 }

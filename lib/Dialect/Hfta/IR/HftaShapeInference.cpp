@@ -272,13 +272,13 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
   return give(adaptor.getOperands(), shape, input.getElementType(), types);
 }
 
-LogicalResult ScatterAddOp::inferReturnTypes(MLIRContext *,
-                                             std::optional<Location> location,
-                                             Adaptor adaptor,
-                                             SmallVectorImpl<Type> &types) {
-  auto updates = cast<RankedTensorType>(adaptor.getUpdates().getType());
-  auto indices = cast<RankedTensorType>(adaptor.getIndices().getType());
-  int64_t axis = adaptor.getAxis();
+/// Computes the shape of updates with one axis of `size` in place of those of
+/// the indices.
+static LogicalResult inferScattered(std::optional<Location> location,
+                                    RankedTensorType updates,
+                                    RankedTensorType indices, int64_t axis,
+                                    int64_t size,
+                                    SmallVectorImpl<int64_t> &shape) {
   int64_t rank = updates.getRank() - indices.getRank() + 1;
   if (failed(checkAxis(location, axis, rank)))
     return failure();
@@ -286,13 +286,48 @@ LogicalResult ScatterAddOp::inferReturnTypes(MLIRContext *,
     return emitOptionalError(location, "updates ", updates,
                              " do not have the indices' shape ", indices,
                              " at axis ", axis);
-  SmallVector<int64_t> shape(updates.getShape().take_front(axis));
-  shape.push_back(adaptor.getSize());
+  llvm::append_range(shape, updates.getShape().take_front(axis));
+  shape.push_back(size);
   llvm::append_range(shape,
                      updates.getShape().drop_front(axis + indices.getRank()));
-  if (failed(checkShape(location, shape)))
+  return checkShape(location, shape);
+}
+
+LogicalResult ScatterAddOp::inferReturnTypes(MLIRContext *,
+                                             std::optional<Location> location,
+                                             Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  auto updates = cast<RankedTensorType>(adaptor.getUpdates().getType());
+  auto indices = cast<RankedTensorType>(adaptor.getIndices().getType());
+  SmallVector<int64_t> shape;
+  if (failed(inferScattered(location, updates, indices, adaptor.getAxis(),
+                            adaptor.getSize(), shape)))
     return failure();
   return give(adaptor.getOperands(), shape, updates.getElementType(), types);
+}
+
+LogicalResult ScatterReduceOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  auto updates = cast<RankedTensorType>(adaptor.getUpdates().getType());
+  auto indices = cast<RankedTensorType>(adaptor.getIndices().getType());
+  auto input = cast<RankedTensorType>(adaptor.getInput().getType());
+  int64_t axis = adaptor.getAxis();
+  if (adaptor.getKind() == ReduceKind::sum)
+    return emitOptionalError(
+        location, "expected max, min or product, a sum is scatter_add's");
+  if (failed(checkAxis(location, axis, input.getRank())))
+    return failure();
+  SmallVector<int64_t> shape;
+  if (failed(inferScattered(location, updates, indices, axis,
+                            input.getDimSize(axis), shape)))
+    return failure();
+  if (input.getShape() != ArrayRef<int64_t>(shape) ||
+      input.getElementType() != updates.getElementType())
+    return emitOptionalError(location, "updates ", updates,
+                             " do not fit the slices of ", input,
+                             " along axis ", axis);
+  return give(adaptor.getOperands(), shape, input.getElementType(), types);
 }
 
 LogicalResult SegmentSumOp::inferReturnTypes(MLIRContext *,

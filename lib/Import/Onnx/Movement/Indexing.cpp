@@ -155,13 +155,15 @@ static void importGatherND(Node &node) {
 // Scatter
 //===----------------------------------------------------------------------===//
 
-/// Writes `updates` to `places` of axis 0 of `slices`: they replace the values
-/// there or, with `adds`, are added to them.
+/// Writes `updates` to `places` of axis 0 of `slices`: they are combined with
+/// the values there or, without a reduction, replace them.
 static Value scatter(Node &node, Value slices, Value places, Value updates,
-                     bool adds) {
+                     std::optional<ReduceKind> reduction) {
+  if (reduction && *reduction != ReduceKind::sum)
+    return node.create<ScatterReduceOp>(*reduction, updates, places, slices, 0);
   int64_t size = slices ? getShape(slices)[0] : 0;
   Value scattered = node.create<ScatterAddOp>(updates, places, 0, size);
-  if (adds)
+  if (reduction)
     return node.add(slices, scattered);
   // By the operator's definition, each place occurs once.
   Value ones = node.splat(getShape(places), node.getBuilder().getI64Type(), 1);
@@ -177,18 +179,29 @@ namespace {
 /// The operands of a Scatter node.
 struct ScatterOperands {
   Value data, indices, updates;
-  bool adds; ///< whether to add to values instead of replacing them
+  std::optional<ReduceKind> reduction; ///< without one, updates replace values
 };
 } // namespace
+
+static std::optional<ReduceKind> readReduction(Node &node) {
+  std::string name = node.getString("reduction", "none");
+  if (name == "add")
+    return ReduceKind::sum;
+  if (name == "mul")
+    return ReduceKind::product;
+  if (name == "max")
+    return ReduceKind::max;
+  if (name == "min")
+    return ReduceKind::min;
+  if (name != "none")
+    node.invalid("attribute 'reduction' is '" + name + "'");
+  return std::nullopt;
+}
 
 /// Returns nothing after an error.
 static std::optional<ScatterOperands> readScatter(Node &node) {
   ScatterOperands operands = {node.getInput(0), node.getInput(1),
-                              node.getInput(2), false};
-  std::string reduction = node.getString("reduction", "none");
-  if (reduction != "none" && reduction != "add")
-    node.unsupported("reduction '" + reduction + "' is not supported");
-  operands.adds = reduction == "add";
+                              node.getInput(2), readReduction(node)};
   if (!operands.updates || !requireIndices(node, operands.indices) ||
       !node.requireArithmetic(operands.data))
     return std::nullopt;
@@ -199,7 +212,7 @@ static void importScatterElements(Node &node) {
   std::optional<ScatterOperands> operands = readScatter(node);
   if (!operands)
     return;
-  auto [data, indices, updates, adds] = *operands;
+  auto [data, indices, updates, reduction] = *operands;
   ArrayRef<int64_t> shape = getShape(data);
   int64_t axis = node.normalizeAxis(node.getInt("axis", 0), shape.size());
   if (node.failed())
@@ -215,7 +228,7 @@ static void importScatterElements(Node &node) {
   Value places = getPlacesAlong(node, shape, indices, axis);
   Value result = scatter(
       node, node.reshape(data, {ShapedType::getNumElements(shape)}),
-      node.reshape(places, {count}), node.reshape(updates, {count}), adds);
+      node.reshape(places, {count}), node.reshape(updates, {count}), reduction);
   node.setOutput(0, node.reshape(result, shape));
 }
 
@@ -223,7 +236,7 @@ static void importScatterND(Node &node) {
   std::optional<ScatterOperands> operands = readScatter(node);
   if (!operands)
     return;
-  auto [data, indices, updates, adds] = *operands;
+  auto [data, indices, updates, reduction] = *operands;
   ArrayRef<int64_t> shape = getShape(data);
   if (getType(indices).getRank() == 0) {
     node.invalid("indices must have an axis");
@@ -247,7 +260,7 @@ static void importScatterND(Node &node) {
   llvm::append_range(flat, shape.drop_front(depth));
   Value result = scatter(node, node.reshape(data, slices),
                          node.reshape(places, {flat.front()}),
-                         node.reshape(updates, flat), adds);
+                         node.reshape(updates, flat), reduction);
   node.setOutput(0, node.reshape(result, shape));
 }
 

@@ -177,6 +177,26 @@ def Hfta_ScatterAddOp : Hfta_DifferentiableOp<"scatter_add", [Hfta_SumTrait], ["
   }];
 }
 
+def Hfta_ScatterReduceOp : Hfta_DifferentiableOp<"scatter_reduce", [Hfta_SumTrait], ["getFlops"]> {
+  let summary = "Slices of the input, combined with updates at indices";
+  let description = [{
+    Each element of the input is combined with the updates of its index, one
+    after the other in row-major order of the indices: their maximum, minimum or
+    product (`scatter_add` adds). Negative indices count from the end; updates of
+    others outside are left out. The gradient of max and min goes to equal
+    elements, that of the input and updates, in equal shares, as in PyTorch.
+    Example: `%3 = hfta.scatter_reduce max %u at %i into %0 along 0 : tensor<64x8xf32>, tensor<64xi64>, tensor<100x8xf32>`
+  }];
+  let arguments = (ins Hfta_ReduceKindAttr:$kind, Hfta_Tensor:$updates,
+                       Hfta_IndexTensor:$indices, Hfta_Tensor:$input,
+                       I64Attr:$axis);
+  let results = (outs Hfta_Tensor:$result);
+  let assemblyFormat = [{
+    $kind $updates `at` $indices `into` $input `along` $axis attr-dict `:`
+    type($updates) `,` type($indices) `,` type($input)
+  }];
+}
+
 def Hfta_SegmentSumOp : Hfta_TensorOp<"segment_sum", [Hfta_SumTrait], ["getFlops"]> {
   let summary = "Adds slices in the order of a table, segment by segment, to zeros";
   let description = [{
