@@ -12,6 +12,7 @@ from onnx_writer import (BOOL, FLOAT, INT64, graph, integers, model, node, tenso
 NUMBERS = [1 << 62, (1 << 63) - 1, -(1 << 63), 1 << 40, 1 << 31, 1 << 20, 65537, 0, -1]
 MATRIX = [value("x", [2, 3])]
 IMAGE = [value("x", [1, 4, 8, 8])]
+BLOCKS = [value("x", [1, 9, 36])]
 INDICES = [value("x", [3], INT64)]
 KERNEL = {"kernel_shape": [3, 3], "ceil_mode": 1}
 
@@ -80,6 +81,16 @@ def by_operand(number):
               operands=["x", "", "", "t0"])
     yield one("Resize", real(1.0, 1.0, float(number), 1e30), inputs=IMAGE,
               operands=["x", "", "t0"])
+    yield one("MaxUnpool", listed(1, 4, number, 9),
+              inputs=[*IMAGE, value("i", [1, 4, 8, 8], INT64)],
+              operands=["x", "i", "t0"], kernel_shape=[2, 2])
+    for image, block in ((number, 3), (8, number)):
+        yield one("Col2Im", listed(image, 8), listed(block, 3), inputs=BLOCKS, opset=18)
+    for key in ("strides", "dilations"):
+        yield one("Col2Im", listed(8, 8), listed(3, 3), inputs=BLOCKS, opset=18,
+                  **{key: [number] * 2})
+    yield one("Col2Im", listed(8, 8), listed(3, 3), inputs=BLOCKS, opset=18,
+              pads=[number] * 4)
     yield one("Upsample", real(1.0, 1.0, float(number), 1e30), inputs=IMAGE, opset=9)
 
 
@@ -119,6 +130,11 @@ def by_attribute(number):
         yield one(op, IMAGE, **KERNEL, pads=[number] * 4)
         yield one(op, IMAGE, **KERNEL, strides=[number] * 2, opset=NEWEST_OPSET)
     yield one("LpPool", IMAGE, kernel_shape=[2, 2], p=number)
+    for key in ("strides", "kernel_shape"):
+        yield one("MaxUnpool", [*IMAGE, value("i", [1, 4, 8, 8], INT64)], ("x", "i"),
+                  **{"kernel_shape": [2, 2], key: [number] * 2})
+    yield one("MaxUnpool", [*IMAGE, value("i", [1, 4, 8, 8], INT64)], ("x", "i"),
+              kernel_shape=[2, 2], pads=[number] * 4)
     yield one("LRN", IMAGE, size=number)
     yield one("GroupNormalization", [*IMAGE, value("w", [4])], ("x", "w", "w"),
               opset=21, num_groups=number)

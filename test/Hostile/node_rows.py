@@ -207,6 +207,8 @@ def make_window_rows():
               "node 'maxpool' (MaxPool)")
     yield row("a pool of size 0", pool("AveragePool", kernel_shape=[0, 0]), 1,
               "node 'averagepool' (AveragePool)", "[0, 0]")
+    yield row("a norm that is none", pool("LpPool", kernel_shape=[2, 2], p=-1),
+              1, "node 'lppool' (LpPool)", "'p' must be a number of at least 1, got -1")
     yield row("a pool of 2^62",
               pool("AveragePool", kernel_shape=[HUGE, HUGE],
                    pads=[HUGE - 1] * 4), 1, "node 'averagepool' (AveragePool)")

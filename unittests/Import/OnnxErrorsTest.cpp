@@ -338,6 +338,57 @@ TEST(OnnxErrors, Windows) {
               "not fit 2 spatial axes");
 }
 
+TEST(OnnxErrors, Col2Im) {
+  auto fold = [](std::vector<int64_t> image, std::vector<int64_t> block,
+                 std::vector<int64_t> shape) {
+    return getError(port("input", "x", shape) + integers("i", image) +
+                        integers("b", block) +
+                        node("Col2Im", "c", {"x", "i", "b"}, {"y"}) +
+                        port("output", "y", {1, 2, 5, 5}),
+                    OnnxFailure::input, 18);
+  };
+  const std::string name = "node 'c' (Col2Im): ";
+  EXPECT_EQ(fold({5, 5}, {3}, {1, 18, 9}),
+            name + "blocks [3] do not fit an image of [5, 5]");
+  EXPECT_EQ(fold({5, 0}, {3, 3}, {1, 18, 9}),
+            name + "blocks [3, 3] do not fit an image of [5, 0]");
+  EXPECT_EQ(fold({5, 2}, {3, 3}, {1, 18, 9}),
+            name + "blocks [3, 3] do not fit an image of [5, 2]");
+  EXPECT_EQ(fold({5, 5}, {3, 3}, {1, 18, 10}),
+            name + "input of shape [1, 18, 10] does not hold blocks [3, 3] at "
+                   "[3, 3] positions");
+  EXPECT_EQ(fold({5, 5}, {3, 3}, {1, 19, 9}),
+            name + "input of shape [1, 19, 9] does not hold blocks [3, 3] at "
+                   "[3, 3] positions");
+  EXPECT_EQ(fold({5, 5}, {3, 3}, {18, 9}),
+            name + "input of shape [18, 9] does not hold blocks [3, 3] at [3, "
+                   "3] positions");
+}
+
+TEST(OnnxErrors, MaxUnpool) {
+  auto unpool = [](std::vector<int64_t> indices, std::vector<int64_t> shape,
+                   std::vector<int64_t> pads) {
+    return getError(port("input", "x", {1, 1, 2, 2}) +
+                    port("input", "i", indices, 7) + integers("s", shape) +
+                    node("MaxUnpool", "m", {"x", "i", "s"}, {"y"},
+                         listAttribute("kernel_shape", {2, 2}) +
+                             listAttribute("strides", {2, 2}) +
+                             listAttribute("pads", pads)) +
+                    port("output", "y", {1, 1, 4, 4}));
+  };
+  const std::string name = "node 'm' (MaxUnpool): ";
+  EXPECT_EQ(unpool({1, 1, 4}, {1, 1, 4, 4}, {0, 0, 0, 0}),
+            name + "input of shape [1, 1, 2, 2] and indices of shape [1, 1, 4] "
+                   "are no pooled images");
+  EXPECT_EQ(unpool({1, 1, 2, 2}, {1, 1, 3, 4}, {0, 0, 0, 0}),
+            name + "result of shape [1, 1, 4, 4] does not fit into [1, 1, 3, "
+                   "4]");
+  EXPECT_EQ(unpool({1, 1, 2, 2}, {4, 4}, {0, 0, 0, 0}),
+            name + "result of shape [1, 1, 4, 4] does not fit into [4, 4]");
+  EXPECT_EQ(unpool({1, 1, 2, 2}, {1, 1, 4, 4}, {2, 0, 2, 0}),
+            name + "pads [2, 0, 2, 0] leave no element");
+}
+
 TEST(OnnxErrors, SettingsOfNodes) {
   EXPECT_EQ(getError(kPorts + node("Mod", "m", {"x", "x"}, {"y"})),
             "node 'm' (Mod): remainders of floats need fmod = 1 before "
@@ -347,6 +398,13 @@ TEST(OnnxErrors, SettingsOfNodes) {
                           "attribute { name: 'reduction' type: STRING s: "
                           "'mean' } ")),
             "node 's' (ScatterND): attribute 'reduction' is 'mean'");
+  EXPECT_EQ(
+      getError(port("input", "x", {1, 1, 4}) +
+               node("LpPool", "l", {"x"}, {"y"},
+                    listAttribute("kernel_shape", {2}) +
+                        attribute("p", int64_t(0))) +
+               port("output", "y", {1, 1, 3})),
+      "node 'l' (LpPool): attribute 'p' must be a number of at least 1, got 0");
 }
 
 TEST(OnnxErrors, ManyAxes) {

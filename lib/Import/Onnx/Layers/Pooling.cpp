@@ -1,6 +1,14 @@
 //===- Pooling.cpp - Maxima and means over windows ------------------------===//
 
+#include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
+#include "Hfta/Dialect/Hfta/IR/Norms.h"
 #include "Layers/Window.h"
+#include "Movement/Indexing.h"
+
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cmath>
 
 namespace mlir::hfta::onnx_import {
 
@@ -91,6 +99,77 @@ static void importMaxPool(Node &node) {
                                       node.getInt("storage_order", 0) != 0));
 }
 
+/// Returns the spatial sizes of a MaxPool's input, from those of its result;
+/// empty after an error.
+static SmallVector<int64_t> invertPool(Node &node, ArrayRef<int64_t> sizes) {
+  std::optional<Window> window = readWindow(node, sizes, {});
+  if (!window)
+    return {};
+  SmallVector<int64_t> inverse;
+  for (auto [axis, size] : llvm::enumerate(sizes)) {
+    int64_t whole = (size - 1) * window->strides[axis] + window->kernel[axis] -
+                    window->padding[axis] -
+                    window->padding[sizes.size() + axis];
+    if (whole < 1) {
+      node.invalid("pads " + formatShape(window->padding) +
+                   " leave no element");
+      return {};
+    }
+    inverse.push_back(whole);
+  }
+  return inverse;
+}
+
+/// Adds zeros at the ends of axes, up to this shape.
+static Value padAtEnds(Node &node, Value value, ArrayRef<int64_t> shape) {
+  if (!value)
+    return Value();
+  ArrayRef<int64_t> given = getShape(value);
+  SmallVector<int64_t> none(given.size(), 0), high;
+  bool fits = shape.size() == given.size();
+  for (auto [from, to] : llvm::zip(given, shape)) {
+    fits &= to >= from && to <= kGreatestWindow;
+    high.push_back(fits ? to - from : 0);
+  }
+  if (!fits)
+    return node.invalid("result of shape " + formatShape(given) +
+                        " does not fit into " + formatShape(shape));
+  TypedAttr zero = node.getBuilder().getFloatAttr(getElementType(value), 0);
+  return node.create<PadOp>(value, ArrayRef<int64_t>(none),
+                            ArrayRef<int64_t>(high), ArrayRef<int64_t>(none),
+                            zero);
+}
+
+/// Puts each element to the place in the flattened result that its index gives.
+/// With a shape as operand, zeros follow along each axis.
+static void importMaxUnpool(Node &node) {
+  Value input = node.getInput(0), indices = node.getInput(1);
+  if (!node.requireFloat(input) || !requireIndices(node, indices))
+    return;
+  ArrayRef<int64_t> given = getShape(input);
+  if (given.size() < 3 || getShape(indices) != given) {
+    node.invalid("input of shape " + formatShape(given) +
+                 " and indices of shape " + formatShape(getShape(indices)) +
+                 " are no pooled images");
+    return;
+  }
+  SmallVector<int64_t> sizes = invertPool(node, given.drop_front(2));
+  if (sizes.empty())
+    return;
+  SmallVector<int64_t> shape(given.take_front(2));
+  llvm::append_range(shape, sizes);
+  int64_t count = ShapedType::getNumElements(given);
+  Value flat = node.create<ScatterAddOp>(node.reshape(input, {count}),
+                                         node.reshape(indices, {count}), 0,
+                                         multiplySizes(shape));
+  Value result = node.reshape(flat, shape);
+  if (node.hasInput(2))
+    if (std::optional<SmallVector<int64_t>> whole =
+            node.getIntegers(2, "output shape"))
+      result = padAtEnds(node, result, *whole);
+  node.setOutput(0, result);
+}
+
 static void importAveragePool(Node &node) {
   Value input = node.getInput(0);
   if (!node.requireFloat(input))
@@ -106,6 +185,68 @@ static void importAveragePool(Node &node) {
                                     ArrayRef<int64_t>(window->padding),
                                     ArrayRef<int64_t>(window->ceilPadding),
                                     includesPadding));
+}
+
+//===----------------------------------------------------------------------===//
+// Norms
+//===----------------------------------------------------------------------===//
+
+/// Returns the norm's p; nothing after an error.
+static std::optional<double> readNorm(Node &node) {
+  // It was a float in the first operator set.
+  double p = node.getOpset() < 2 ? node.getFloat("p", 2)
+                                 : static_cast<double>(node.getInt("p", 2));
+  if (node.failed())
+    return std::nullopt;
+  if (!(p >= 1) || std::isinf(p)) {
+    std::string text;
+    llvm::raw_string_ostream(text) << llvm::format("%g", p);
+    node.invalid("attribute 'p' must be a number of at least 1, got " + text);
+    return std::nullopt;
+  }
+  return p;
+}
+
+/// Returns |x|^p.
+static Value raiseForNorm(Node &node, Value x, double p) {
+  if (p == 2)
+    return node.mul(x, x);
+  Value size = node.create<AbsOp>(x);
+  return p == 1 ? size : node.create<PowOp>(size, node.splatLike(size, p));
+}
+
+/// Returns sums^(1/p). The gradient is zero where the sum is.
+static Value takeRootOfNorm(Node &node, Value sums, double p) {
+  if (p == 1)
+    return sums;
+  if (p == 2)
+    return markNorm(node.create<SqrtOp>(sums));
+  Value zero = node.splatLike(sums, 0);
+  Value isZero = node.compare(ComparePredicate::equal, sums, zero);
+  Value bounded = node.create<SelectOp>(isZero, node.splatLike(sums, 1), sums);
+  Value root = node.create<PowOp>(bounded, node.splatLike(sums, 1 / p));
+  return node.create<SelectOp>(isZero, zero, root);
+}
+
+/// Computes the sum of a window by the mean over all of its positions, those
+/// outside of the input, too.
+static void importLpPool(Node &node) {
+  Value input = node.getInput(0);
+  if (!node.requireFloat(input))
+    return;
+  std::optional<Window> window = readPoolWindow(node, input);
+  std::optional<double> p = readNorm(node);
+  if (!window || !p)
+    return;
+  SmallVector<int64_t> noCeilPadding(window->kernel.size(), 0);
+  Value mean = node.create<AveragePoolOp>(
+      raiseForNorm(node, input, *p), ArrayRef<int64_t>(window->kernel),
+      ArrayRef<int64_t>(window->strides), ArrayRef<int64_t>(window->dilations),
+      ArrayRef<int64_t>(window->padding), ArrayRef<int64_t>(noCeilPadding),
+      /*includesPadding=*/true);
+  int64_t count = ShapedType::getNumElements(window->kernel);
+  Value sum = node.mul(mean, node.splatLike(mean, count));
+  node.setOutput(0, takeRootOfNorm(node, sum, *p));
 }
 
 //===----------------------------------------------------------------------===//
@@ -142,6 +283,17 @@ static void importGlobalMaxPool(Node &node) {
     node.setOutput(0, reducePlane(node, input, ReduceKind::max));
 }
 
+static void importGlobalLpPool(Node &node) {
+  Value input = node.getInput(0);
+  if (!node.requireFloat(input))
+    return;
+  std::optional<double> p = readNorm(node);
+  if (!p)
+    return;
+  Value sum = reducePlane(node, raiseForNorm(node, input, *p), ReduceKind::sum);
+  node.setOutput(0, takeRootOfNorm(node, sum, *p));
+}
+
 //===----------------------------------------------------------------------===//
 // The table of handlers
 //===----------------------------------------------------------------------===//
@@ -150,8 +302,11 @@ llvm::ArrayRef<OpHandler> getPoolingHandlers() {
   static const OpHandler handlers[] = {
       {"AveragePool", 1, importAveragePool},
       {"GlobalAveragePool", 1, importGlobalAveragePool},
+      {"GlobalLpPool", 1, importGlobalLpPool},
       {"GlobalMaxPool", 1, importGlobalMaxPool},
+      {"LpPool", 1, importLpPool},
       {"MaxPool", 1, importMaxPool},
+      {"MaxUnpool", 9, importMaxUnpool, 0b100, 3},
   };
   return handlers;
 }

@@ -14,7 +14,7 @@ static std::vector<OpHandler> collectHandlers() {
   std::vector<OpHandler> handlers;
   for (llvm::ArrayRef<OpHandler> family :
        {getElementwiseHandlers(), getActivationHandlers(), getLinearHandlers(),
-        getPoolingHandlers(), getNormalizationHandlers(),
+        getPoolingHandlers(), getCol2ImHandlers(), getNormalizationHandlers(),
         getReductionHandlers(), getShapeHandlers(), getMovementHandlers(),
         getIndexingHandlers(), getLossHandlers(), getFunctionHandlers(),
         getEinsumHandlers(), getConstantHandlers(), getBranchHandlers(),

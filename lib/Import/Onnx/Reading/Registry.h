@@ -34,6 +34,7 @@ llvm::ArrayRef<OpHandler> getFunctionHandlers();
 llvm::ArrayRef<OpHandler> getActivationHandlers();
 llvm::ArrayRef<OpHandler> getLinearHandlers();
 llvm::ArrayRef<OpHandler> getPoolingHandlers();
+llvm::ArrayRef<OpHandler> getCol2ImHandlers();
 llvm::ArrayRef<OpHandler> getNormalizationHandlers();
 llvm::ArrayRef<OpHandler> getReductionHandlers();
 llvm::ArrayRef<OpHandler> getShapeHandlers();
