@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Compares Resize of short and of long axes, which are computed in different ways, with
-the formulas of linear and cubic interpolation. Needs only Python's standard library."""
+the formulas of linear and cubic interpolation, with and without antialiasing. Needs only Python's standard library."""
 
 import math
 import random
@@ -29,13 +29,27 @@ def linear(x):
     return max(0.0, 1 - abs(x))
 
 
-def interpolate(line, size, kernel):
+# The name of an output: its kernel and the node's settings.
+OUTPUTS = {
+    "linear": (linear, {}),
+    "cubic": (cubic, {}),
+    "filtered": (linear, {"antialias": 1}),
+    "inside": (cubic, {"antialias": 1, "exclude_outside": 1}),
+}
+
+
+def interpolate(line, size, kernel, antialias=0, exclude_outside=0):
+    last = len(line) - 1
+    widening = max(1, len(line) / size) if antialias else 1
     result = []
     for out in range(size):
         place = (out + 0.5) * len(line) / size - 0.5
-        first = math.floor(place) - 1
-        result.append(sum(line[min(max(i, 0), len(line) - 1)] * kernel(place - i)
-                          for i in range(first, first + 4)))
+        reach = math.ceil(2 * widening)
+        places = [i for i in range(math.floor(place) - reach, math.ceil(place) + reach + 1)
+                  if 0 <= i <= last or not exclude_outside]
+        weights = [kernel((place - i) / widening) for i in places]
+        result.append(sum(line[min(max(i, 0), last)] * weight
+                          for i, weight in zip(places, weights)) / sum(weights))
     return result
 
 
@@ -45,22 +59,22 @@ def main():
     for before, after in SIZES:
         numbers = [generator.uniform(-1, 1) for _ in range(ROWS * before)]
         write_npy(work.folder / "x.npy", "<f4", numbers, (ROWS, 1, before))
-        nodes = [node("Resize", ["x", "", "", "size"], [mode], mode, mode=mode)
-                 for mode in ("linear", "cubic")]
+        nodes = [node("Resize", ["x", "", "", "size"], [name], name, mode=kernel.__name__,
+                      **settings) for name, (kernel, settings) in OUTPUTS.items()]
         path = work.folder / f"resize-{before}.onnx"
         path.write_bytes(model(graph(nodes, [value("x", ["batch", 1, before])],
-                                     ["linear", "cubic"],
-                                     [integers("size", [ROWS, 1, after])])))
+                                     list(OUTPUTS),
+                                     [integers("size", [ROWS, 1, after])]), opset=18))
         binary = path.with_suffix("")
         run(work.hftac, path, f"--batch={ROWS}", "-o", binary)
         run(binary, "run", "--input", f"x={work.folder / 'x.npy'}", "--output", work.folder)
-        for kernel in (linear, cubic):
-            found = read_npy(work.folder / f"{kernel.__name__}.npy", "f")
+        for name, (kernel, settings) in OUTPUTS.items():
+            found = read_npy(work.folder / f"{name}.npy", "f")
             expected = [number for row in range(ROWS) for number in interpolate(
-                numbers[row * before:(row + 1) * before], after, kernel)]
+                numbers[row * before:(row + 1) * before], after, kernel, **settings)]
             worst = max(abs(a - b) for a, b in zip(found, expected))
             if len(found) != len(expected) or not worst < 1e-5:
-                fail(f"{kernel.__name__}, {before} to {after}: {worst} off")
+                fail(f"{name}, {before} to {after}: {worst} off")
 
 
 if __name__ == "__main__":

@@ -81,6 +81,8 @@ def by_operand(number):
               operands=["x", "", "", "t0"])
     yield one("Resize", real(1.0, 1.0, float(number), 1e30), inputs=IMAGE,
               operands=["x", "", "t0"])
+    yield one("Resize", real(1.0, 1.0, 1 / float(number or 2), 0.5), inputs=IMAGE,
+              operands=["x", "", "t0"], mode="cubic", antialias=1, opset=18)
     yield one("MaxUnpool", listed(1, 4, number, 9),
               inputs=[*IMAGE, value("i", [1, 4, 8, 8], INT64)],
               operands=["x", "i", "t0"], kernel_shape=[2, 2])

@@ -10,7 +10,6 @@
 #include "Reading/Registry.h"
 #include "Reading/Tensors.h"
 
-#include <array>
 #include <cmath>
 
 namespace mlir::hfta::onnx_import {
@@ -18,8 +17,10 @@ namespace mlir::hfta::onnx_import {
 /// The most elements of an axis, and of a matrix of its weights.
 static constexpr double kLargestAxis = 1 << 22;
 static constexpr int64_t kLargestMatrix = 1 << 20;
-/// The most terms of an output element: those of cubic interpolation.
-static constexpr int64_t kMostTerms = 4;
+/// The most terms of an output element for which elements are gathered instead
+/// of multiplied by a matrix. Interpolation has at most 4, filters may have
+/// more.
+static constexpr int64_t kMostTerms = 16;
 
 namespace {
 
@@ -31,6 +32,9 @@ struct Sampling {
   std::string rounding = "round_prefer_floor";
   double cubic = -0.75; ///< the kernel's coefficient a
   bool excludesOutside = false;
+  /// Whether a filter takes away what a shorter axis can't represent: the
+  /// kernel is as much wider as the axis gets shorter.
+  bool filters = false;
   double extrapolation = 0;
 };
 
@@ -84,16 +88,35 @@ static double roundPlace(StringRef rounding, double place) {
                                          : std::ceil(place - 0.5);
 }
 
-/// Returns the weights of the four elements around a position that lies
-/// `fraction` after the second. Source: Keys, "Cubic convolution interpolation
-/// for digital image processing", 1981.
-static std::array<double, 4> getCubicWeights(double a, double fraction) {
-  auto near = [&](double x) { return ((a + 2) * x - (a + 3)) * x * x + 1; };
-  auto far = [&](double x) {
-    return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
-  };
-  return {far(fraction + 1), near(fraction), near(1 - fraction),
-          far(2 - fraction)};
+/// Returns the weight of an element at a distance. Source: Keys, "Cubic
+/// convolution interpolation for digital image processing", 1981.
+static double getCubicWeight(double a, double x) {
+  if (x >= 2)
+    return 0;
+  return x <= 1 ? ((a + 2) * x - (a + 3)) * x * x + 1
+                : ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+}
+
+/// Returns by how much the kernel is wider than for neighbours.
+static double getWidening(const Sampling &sampling, const ResizedAxis &axis) {
+  // Without elements any scale will do, however small.
+  bool isWider = sampling.filters && axis.scale < 1 && axis.out > 0;
+  return isWider ? 1 / axis.scale : 1;
+}
+
+/// Returns how far the elements of an output element are away from it at most.
+static int64_t getReach(const Sampling &sampling, const ResizedAxis &axis) {
+  double reach = sampling.mode == "linear" ? 1 : 2;
+  return static_cast<int64_t>(std::ceil(reach * getWidening(sampling, axis)));
+}
+
+/// Divides the weights by their sum.
+static void normalize(MutableArrayRef<Term> terms) {
+  double sum = 0;
+  for (const Term &term : terms)
+    sum += term.second;
+  for (Term &term : terms)
+    term.second /= sum;
 }
 
 static SmallVector<Term> getTerms(const Sampling &sampling,
@@ -106,22 +129,25 @@ static SmallVector<Term> getTerms(const Sampling &sampling,
   if (sampling.mode == "nearest")
     return {{clamp(roundPlace(sampling.rounding, place)), 1}};
   double floor = std::floor(place), fraction = place - floor;
-  if (sampling.mode == "linear")
+  bool isLinear = sampling.mode == "linear";
+  double widening = getWidening(sampling, axis);
+  if (isLinear && widening == 1)
     return {{clamp(floor), 1 - fraction}, {clamp(floor + 1), fraction}};
+  int64_t reach = getReach(sampling, axis);
   SmallVector<Term> terms;
-  double sum = 0;
-  for (auto [tap, weight] :
-       llvm::enumerate(getCubicWeights(sampling.cubic, fraction))) {
-    double index = floor - 1 + static_cast<double>(tap);
+  for (int64_t offset = 1 - reach; offset <= reach; ++offset) {
+    double index = floor + static_cast<double>(offset);
     bool isOutside = index < 0 || index > static_cast<double>(axis.in - 1);
     if (isOutside && sampling.excludesOutside)
       continue;
-    terms.emplace_back(clamp(index), weight);
-    sum += weight;
+    double distance =
+        std::fabs(static_cast<double>(offset) - fraction) / widening;
+    terms.emplace_back(clamp(index),
+                       isLinear ? std::max(1 - distance, 0.0)
+                                : getCubicWeight(sampling.cubic, distance));
   }
-  if (sampling.excludesOutside)
-    for (Term &term : terms)
-      term.second /= sum;
+  if (sampling.excludesOutside || widening > 1)
+    normalize(terms);
   return terms;
 }
 
@@ -178,13 +204,12 @@ static Value multiplyAxis(Node &node, Value input, const Sampling &sampling,
 static Value gatherTerms(Node &node, Value input, const Sampling &sampling,
                          const ResizedAxis &axis) {
   // One list per term; outputs with fewer terms have weights of 0.
-  std::array<SmallVector<int64_t>, kMostTerms> places;
-  std::array<SmallVector<double>, kMostTerms> weights;
-  size_t most = 1;
+  size_t most = 2 * getReach(sampling, axis);
+  SmallVector<SmallVector<int64_t>> places(most);
+  SmallVector<SmallVector<double>> weights(most);
   for (int64_t out = 0; out < axis.out; ++out) {
     SmallVector<Term> terms = getTerms(sampling, axis, out);
-    most = std::max(most, terms.size());
-    terms.resize(kMostTerms, Term(0, 0));
+    terms.resize(most, Term(0, 0));
     for (auto [number, term] : llvm::enumerate(terms)) {
       places[number].push_back(term.first);
       weights[number].push_back(term.second);
@@ -207,9 +232,11 @@ static Value gatherTerms(Node &node, Value input, const Sampling &sampling,
 static Value resizeAxis(Node &node, Value input, const Sampling &sampling,
                         const ResizedAxis &axis) {
   bool isNearest = sampling.mode == "nearest";
-  bool isMatrix = !isNearest && axis.in * axis.out <= kLargestMatrix;
+  int64_t terms = isNearest ? 1 : 2 * getReach(sampling, axis);
+  bool isMatrix = !isNearest &&
+                  (axis.in * axis.out <= kLargestMatrix || terms > kMostTerms);
   if (!node.getModel().takeElements(isMatrix ? axis.in * axis.out
-                                             : kMostTerms * axis.out))
+                                             : terms * axis.out))
     return node.unsupported("resizing " + Twine(axis.in) + " elements to " +
                             Twine(axis.out) +
                             " takes more constants than a model may have");
@@ -281,8 +308,6 @@ static bool checkSampling(Node &node, const Sampling &sampling) {
   check("coordinate_transformation_mode", coordinates, sampling.coordinates);
   check("mode", modes, sampling.mode);
   check("nearest_mode", roundings, sampling.rounding);
-  if (node.getInt("antialias", 0) != 0)
-    node.unsupported("antialiasing is not supported");
   return !node.failed();
 }
 
@@ -362,6 +387,7 @@ static void importResize(Node &node) {
   sampling.rounding = node.getString("nearest_mode", sampling.rounding);
   sampling.cubic = node.getFloat("cubic_coeff_a", sampling.cubic);
   sampling.excludesOutside = node.getInt("exclude_outside", 0) != 0;
+  sampling.filters = node.getInt("antialias", 0) != 0;
   sampling.extrapolation = node.getFloat("extrapolation_value", 0);
   if (!checkSampling(node, sampling))
     return;
