@@ -94,8 +94,10 @@ struct ChooseGpuKernelsPass
     for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>()) {
       if (!hasSoundLaunch(function)) {
         function.emitError("expected ")
-            << kMapCountAttrName << " to be that of tensor maps in the last "
-            << "parameter, and " << kSharedBytesAttrName << " what chips have";
+            << kMapCountAttrName
+            << " to be the number of tensor maps in the last "
+            << "parameter, and " << kSharedBytesAttrName
+            << " to be at most what chips have";
         return signalPassFailure();
       }
       if (function->hasAttr(kWarpGroupsOfAttrName))

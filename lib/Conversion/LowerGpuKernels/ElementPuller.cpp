@@ -163,7 +163,7 @@ ElementPuller::compute(Value scalar, const IRMapping &known,
   if (auto extract = dyn_cast<tensor::ExtractOp>(op))
     return pull(extract.getTensor(), operands);
   if (op->getNumRegions() > 0)
-    return op->emitError("isn't computed element by element");
+    return op->emitOpError("can't be computed element by element");
   Key key = {op, scalar.getAsOpaquePointer()};
   for (Value operand : operands)
     key.push_back(operand.getAsOpaquePointer());
@@ -212,7 +212,8 @@ ElementPuller::computeLoop(scf::ForOp op, unsigned result,
 
 FailureOr<Value> ElementPuller::computeScalar(Value scalar) {
   return compute(scalar, iterations, [&](Value value) -> FailureOr<Value> {
-    return emitError(value.getLoc(), "isn't known to a thread");
+    return emitError(value.getLoc(),
+                     "a thread of a GPU can't compute this value");
   });
 }
 
@@ -330,7 +331,8 @@ FailureOr<Value> ElementPuller::pull(Value tensor, ArrayRef<Value> wanted) {
 FailureOr<Value> ElementPuller::compute(Value tensor, ArrayRef<Value> indices) {
   Operation *op = tensor.getDefiningOp();
   if (!op)
-    return emitError(tensor.getLoc(), "isn't known to a thread");
+    return emitError(tensor.getLoc(),
+                     "a thread of a GPU can't compute this value");
   unsigned result = cast<OpResult>(tensor).getResultNumber();
   return llvm::TypeSwitch<Operation *, FailureOr<Value>>(op)
       .Case([&](arith::ConstantOp constant) {
@@ -370,7 +372,7 @@ FailureOr<Value> ElementPuller::compute(Value tensor, ArrayRef<Value> indices) {
       })
       .Case([&](scf::ForOp loop) { return pullLoop(loop, result, indices); })
       .Default([&](Operation *other) -> FailureOr<Value> {
-        return other->emitError("isn't computed element by element");
+        return other->emitOpError("can't be computed element by element");
       });
 }
 
@@ -388,7 +390,7 @@ FailureOr<Value> ElementPuller::pullConstant(arith::ConstantOp op,
                                              ArrayRef<Value> indices) {
   auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
   if (!elements)
-    return op.emitError("isn't computed element by element");
+    return op.emitOpError("can't be computed element by element");
   if (elements.isSplat())
     return pullSplat(cast<TypedAttr>(elements.getSplatValue<Attribute>()));
   Value memory = globals(op);
@@ -472,8 +474,8 @@ FailureOr<Value> ElementPuller::pullGeneric(linalg::GenericOp op,
     if (value)
       continue;
     if (op.getIteratorTypesArray()[loop] != utils::IteratorType::reduction)
-      return op.emitError("has results whose elements aren't those of its "
-                          "parallel loops");
+      return op.emitOpError("has results whose elements aren't those of its "
+                            "parallel loops");
     reduced.push_back(loop);
   }
   if (reduced.empty())

@@ -373,7 +373,7 @@ void EmulateGpuPass::replaceByCall(Operation *op, LLVM::GlobalOp pointer,
 /// Replaces an asynchronous copy of 16 bytes.
 LogicalResult EmulateGpuPass::replaceCopy(NVVM::CpAsyncOp op) {
   if (op.getSize() != 16)
-    return op.emitError("isn't emulated");
+    return op.emitOpError("isn't emulated");
   SmallVector<Value> arguments = {castToGeneric(op, op.getDst()),
                                   castToGeneric(op, op.getSrc())};
   Value count = op.getCpSize();
@@ -389,7 +389,7 @@ LogicalResult EmulateGpuPass::replaceBulkCopy(
   constexpr size_t kMostCoordinates = 5;
   if (op.getMode() != NVVM::TMALoadMode::TILE || op.getMulticastMask() ||
       op.getPredicate() || op.getGroup())
-    return op.emitError("isn't emulated");
+    return op.emitOpError("isn't emulated");
   SmallVector<Value> arguments = {
       castToGeneric(op, op.getDstMem()),
       castToGeneric(op, op.getTmaDescriptor()), castToGeneric(op, op.getMbar()),
@@ -403,7 +403,7 @@ LogicalResult EmulateGpuPass::replaceBulkCopy(
 
 LogicalResult EmulateGpuPass::replaceArrival(NVVM::MBarrierArriveOp op) {
   if (!op->use_empty())
-    return op.emitError("isn't emulated");
+    return op.emitOpError("isn't emulated");
   Value count = op.getCount() ? op.getCount() : number(op, 1);
   replaceByCall(op, arrive, {castToGeneric(op, op.getAddr()), count});
   return success();
@@ -412,7 +412,7 @@ LogicalResult EmulateGpuPass::replaceArrival(NVVM::MBarrierArriveOp op) {
 LogicalResult
 EmulateGpuPass::replaceArrival(NVVM::MBarrierArriveExpectTxOp op) {
   if (!op->use_empty() || op.getPredicate())
-    return op.emitError("isn't emulated");
+    return op.emitOpError("isn't emulated");
   replaceByCall(op, arriveExpecting,
                 {castToGeneric(op, op.getAddr()), op.getTxcount()});
   return success();
@@ -434,12 +434,12 @@ LogicalResult EmulateGpuPass::replaceMbarrierOp(Operation *op) {
     return replaceByCall(op, waitForPhase,
                          {castToGeneric(op, wait.getAddr()), wait.getPhase()}),
            success();
-  return op->emitError("isn't emulated");
+  return op->emitOpError("isn't emulated");
 }
 
 LogicalResult EmulateGpuPass::replaceIntrinsic(LLVM::CallIntrinsicOp op) {
   if (!isNumberedBarrier(op) || op.getArgs().size() != 2)
-    return op.emitError("isn't emulated");
+    return op.emitOpError("isn't emulated");
   replaceByCall(op, numberedBarrier, op.getArgs());
   return success();
 }
@@ -464,7 +464,7 @@ LogicalResult EmulateGpuPass::replaceMultiply(NVVM::MmaOp op) {
   std::optional<emulated::Factors> factors =
       getFactors(op.getMultiplicandAPtxType());
   if (!factors)
-    return op.emitError("isn't emulated");
+    return op.emitOpError("isn't emulated");
   Type word = builder.getI32Type();
   SmallVector<Value> arguments = {number(op, static_cast<int64_t>(*factors))};
   for (Value operand : op.getOperands())
@@ -480,7 +480,7 @@ LogicalResult EmulateGpuPass::replaceRead(NVVM::LdMatrixOp op) {
   NVVM::LdStMatrixShapeAttr shape = op.getShape();
   if (shape.getM() != 8 || shape.getN() != 8 ||
       op.getEltType() != NVVM::LdStMatrixEltType::B16)
-    return op.emitError("isn't emulated");
+    return op.emitOpError("isn't emulated");
   Value count = number(op, op.getNum());
   Value transposes = number(op, op.getLayout() == NVVM::MMALayout::col);
   replaceByCall(op, readMatrices,
@@ -501,7 +501,7 @@ LogicalResult EmulateGpuPass::replaceProduct(NVVM::WgmmaMmaAsyncOp op) {
   std::optional<emulated::Factors> factors =
       getFactors(std::optional(op.getTypeA()));
   if (!isPlain || !factors)
-    return op.emitError("isn't emulated");
+    return op.emitOpError("isn't emulated");
   Type pointer = LLVM::LLVMPointerType::get(&getContext());
   Block &entry = op->getParentOfType<LLVM::LLVMFuncOp>().getBody().front();
   OpBuilder atBegin = OpBuilder::atBlockBegin(&entry);
@@ -577,7 +577,7 @@ LogicalResult EmulateGpuPass::replaceOp(Operation *op) {
     return replaceByCall(op, barrier, {}), success();
   std::optional<int32_t> place = findRegister(op);
   if (!place)
-    return op->emitError("isn't emulated");
+    return op->emitOpError("isn't emulated");
   Value base = LLVM::AddressOfOp::create(builder, loc, registers);
   Value address =
       LLVM::GEPOp::create(builder, loc, pointer, builder.getI32Type(), base,

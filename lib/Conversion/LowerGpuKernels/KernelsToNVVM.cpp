@@ -26,7 +26,7 @@ static LogicalResult refuseCalls(ModuleOp module) {
     if (!function->hasAttr(kKernelAttrName))
       continue;
     WalkResult result = function.walk([&](func::CallOp call) {
-      call.emitError("calls '")
+      call.emitOpError("calls '")
           << call.getCallee()
           << "' of the C library, which doesn't exist on a GPU";
       return WalkResult::interrupt();
@@ -224,13 +224,14 @@ void EntryBuilder::callKernel(LLVM::LLVMFuncOp entry, Value item) {
 
 LogicalResult EntryBuilder::build() {
   if (kernel.lanes > 1)
-    return callee.emitError("computes several items at once, which a GPU's "
-                            "threads don't");
+    return callee.emitOpError(
+        "computes several items at once, but a thread of a "
+        "GPU computes one");
   if (maps && (maps.empty() ||
                !callee->getAttrOfType<IntegerAttr>(kSharedBytesAttrName)))
     return callee.emitError("expected ")
-           << kTensorMapsAttrName << " of at least one map, and "
-           << kSharedBytesAttrName << " beside it";
+           << kTensorMapsAttrName << " with at least one map, and "
+           << kSharedBytesAttrName;
   LLVM::LLVMFuncOp entry = createFunction();
   builder.setInsertionPointToStart(entry.addEntryBlock(builder));
   Value item = add(multiply(read<NVVM::BlockIdXOp>(indexType),

@@ -91,7 +91,7 @@ FailureOr<Value> ElementPuller::addLanes(linalg::GenericOp op,
                                          Value begin, size_t level) {
   std::optional<SumCombiner> combiner = findCombiner(op, 0);
   if (!combiner)
-    return op.emitError("can't be added up by several threads");
+    return op.emitOpError("can't be added up by several threads");
   if (!sumLanes || !meetIn(level))
     return addLanesAlone(op, SmallVector<Value>(loops), reduced, begin,
                          *combiner, getLanes(op), level);

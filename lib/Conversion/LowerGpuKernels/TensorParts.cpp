@@ -37,7 +37,7 @@ ElementPuller::findUnsliced(tensor::ExtractSliceOp op,
     Value own = dropped[axis] ? index(0) : indices[next++];
     IntegerAttr step;
     if (!matchPattern(*stride, m_Constant(&step)))
-      return op.emitError("has a stride that isn't known");
+      return op.emitOpError("has a stride that isn't known");
     from.push_back(apply(d0 + d1 * step.getInt(), {*offset, own}));
   }
   return from;
@@ -65,7 +65,7 @@ ElementPuller::findInserted(tensor::InsertSliceOp op, ArrayRef<Value> indices) {
     std::optional<int64_t> stride =
         getConstantIntValue(op.getMixedStrides()[axis]);
     if (!size || !stride)
-      return op.emitError("has a size that isn't known");
+      return op.emitOpError("has a size that isn't known");
     Value end = apply(d0 + (*size - 1) * *stride + 1, *offset);
     Value inside =
         isBetween(index, *offset, end, op.getDestType().getDimSize(axis));
@@ -118,7 +118,7 @@ FailureOr<Value> ElementPuller::pullPadded(tensor::PadOp op,
                                            ArrayRef<Value> indices) {
   Value padding = op.getConstantPaddingValue();
   if (!padding)
-    return op.emitError("pads with more than one value");
+    return op.emitOpError("pads with more than one value");
   FailureOr<PaddedIndices> padded = findUnpadded(op, indices);
   if (failed(padded))
     return failure();
@@ -146,9 +146,10 @@ FailureOr<Value> ElementPuller::pullCarried(Value argument,
   const Carried &known = carried[argument];
   if (indices == ArrayRef(known.indices) || indices == ArrayRef(known.others))
     return known.element;
-  return emitError(argument.getLoc(),
-                   "is carried by a loop that reads other elements of it than "
-                   "it writes");
+  return emitError(
+      argument.getLoc(),
+      "this value is carried by a loop that reads other elements of it than "
+      "it writes");
 }
 
 /// Returns the tensor into which others have been inserted, by loops, too.

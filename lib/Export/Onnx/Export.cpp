@@ -96,7 +96,7 @@ FailureOr<OnnxExportTemplate> exportOnnx(ModelOp model) {
   auto forward = dyn_cast_or_null<func::FuncOp>(
       SymbolTable::lookupSymbolIn(model, "forward"));
   if (!forward || forward.getBody().empty())
-    return model.emitError("has no @forward to export");
+    return model.emitOpError("has no @forward to export");
   OnnxExportTemplate result;
   bool usesOwn = false;
   for (bool symbolic : {true, false}) {

@@ -145,7 +145,7 @@ func.func private @"kernel/wide_copies.0"(%x: memref<64xbf16>, %i: index, %scrat
 
 // -----
 
-// expected-error @+1 {{computes several items at once, which a GPU's threads don't}}
+// expected-error @+1 {{computes several items at once, but a thread of a GPU computes one}}
 func.func private @"kernel/lanes.0"(%x: memref<40xf32>, %y: memref<40xf32>, %i: index, %j: index, %scratch: memref<0xi8>) attributes {hfta.items = 40 : i64, hfta.kernel, hfta.lanes = 2 : i64, hfta.scratch_bytes = 0 : i64} {
   return
 }

@@ -274,7 +274,7 @@ func.func private @two(%x: tensor<2xf32>, %y: tensor<8xf32>) -> (tensor<2xf32>, 
 
 func.func private @whole(%x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
   %0 = tensor.cast %x : tensor<4x4xf32> to tensor<?x?xf32>
-  // expected-error @+1 {{isn't computed element by element}}
+  // expected-error @+1 {{can't be computed element by element}}
   %1 = tensor.cast %0 : tensor<?x?xf32> to tensor<4x4xf32>
   return %1 : tensor<4x4xf32>
 }

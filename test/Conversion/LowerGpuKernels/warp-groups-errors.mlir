@@ -44,20 +44,20 @@ func.func private @k(%x: tensor<32x64xf32>, %w: tensor<128x64xf32>) -> tensor<32
 
 // -----
 
-// expected-error@+1 {{expected hfta.map_count to be that of tensor maps in the last parameter, and hfta.shared_bytes what chips have}}
+// expected-error@+1 {{expected hfta.map_count to be the number of tensor maps in the last parameter, and hfta.shared_bytes to be at most what chips have}}
 llvm.func @k(%x: !llvm.ptr) attributes {hfta.map_count = 2 : i32, nvvm.kernel}
 
 // -----
 
-// expected-error@+1 {{expected hfta.map_count to be that of tensor maps in the last parameter, and hfta.shared_bytes what chips have}}
+// expected-error@+1 {{expected hfta.map_count to be the number of tensor maps in the last parameter, and hfta.shared_bytes to be at most what chips have}}
 llvm.func @k() attributes {hfta.map_count = 1 : i32, nvvm.kernel}
 
 // -----
 
-// expected-error@+1 {{expected hfta.map_count to be that of tensor maps in the last parameter, and hfta.shared_bytes what chips have}}
+// expected-error@+1 {{expected hfta.map_count to be the number of tensor maps in the last parameter, and hfta.shared_bytes to be at most what chips have}}
 llvm.func @k(%x: !llvm.ptr {llvm.byval = !llvm.array<320 x i8>}) attributes {hfta.map_count = "two", nvvm.kernel}
 
 // -----
 
-// expected-error@+1 {{expected hfta.map_count to be that of tensor maps in the last parameter, and hfta.shared_bytes what chips have}}
+// expected-error@+1 {{expected hfta.map_count to be the number of tensor maps in the last parameter, and hfta.shared_bytes to be at most what chips have}}
 llvm.func @k(%x: !llvm.ptr) attributes {hfta.shared_bytes = 1000000 : i64, nvvm.kernel}

@@ -142,7 +142,7 @@ struct KernelsToLoopsPass
       for (linalg::LinalgOp op : llvm::reverse(ops)) {
         if (succeeded(lowerToLoops(rewriter, op, target)))
           continue;
-        op.emitError("has no lowering to loops");
+        op.emitOpError("has no lowering to loops");
         return signalPassFailure();
       }
     }

@@ -140,7 +140,7 @@ struct PlanScratchPass : hfta::impl::HftaPlanScratchBase<PlanScratchPass> {
                       IntegerAttr::get(IntegerType::get(&getContext(), 64), 0));
       if (buffers->empty())
         return;
-      kernel.emitError("needs scratch memory, and has no argument for it");
+      kernel.emitOpError("needs scratch memory, and has no argument for it");
       return signalPassFailure();
     }
     int64_t bytes = placeBuffers(*buffers);

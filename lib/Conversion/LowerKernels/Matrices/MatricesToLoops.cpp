@@ -88,7 +88,7 @@ static LogicalResult emit(LoopBuilder &builder, Operation *op,
     return emitInverse(builder, inverse, lanes), success();
   if (auto eigen = dyn_cast<SymmetricEigenOp>(op))
     return emitEigen(builder, eigen, lanes.front()), success();
-  return op->emitError("has no lowering to loops");
+  return op->emitOpError("has no lowering to loops");
 }
 
 static LogicalResult lower(func::FuncOp function, Operation *op,
@@ -126,7 +126,7 @@ struct MatricesToLoopsPass
       if (!op.hasTrait<AloneTrait>())
         continue;
       if (&op != &body.front() || !isAlone(function, &op)) {
-        op.emitError("must be all of its kernel");
+        op.emitOpError("must be all of its kernel");
         return signalPassFailure();
       }
       if (failed(lower(function, &op, usesLanes ? countLanes(&op) : 1)))

@@ -56,7 +56,7 @@ LogicalResult SumChecker::checkLanes() {
       return kernel.emitError()
              << "sum " << number << " has " << lanes << " lanes and " << vectors
              << " vectors along a row of " << row
-             << ", which isn't the rule for all targets";
+             << ", but the rule for all targets has others";
   }
   return success();
 }
@@ -154,8 +154,8 @@ LogicalResult SumChecker::addTerm(Operation &op, int64_t number, int64_t result,
       addRunning(value);
   }
   if (running.size() > 1 || (!running.empty() && running.front()->isCombined))
-    return op.emitError() << "combines parts of sum " << number
-                          << ", which its order doesn't";
+    return op.emitOpError() << "combines parts of sum " << number
+                            << " that its order doesn't combine";
   auto next = std::make_shared<Running>();
   if (running.empty()) {
     next->sum = number;
@@ -171,8 +171,9 @@ LogicalResult SumChecker::addTerm(Operation &op, int64_t number, int64_t result,
     next->kept = before.kept;
     if (sum.order.getLanes() == 1 &&
         !keepReads(sum, *next->first, reads, next->terms, next->kept))
-      return op.emitError() << "adds another term to sum " << number
-                            << " than its order's term " << next->terms;
+      return op.emitOpError()
+             << "adds a wrong term to sum " << number << ", expected term "
+             << next->terms << " of its order";
   }
   ++next->terms;
   if (sum.order.getLanes() > 1) {
@@ -195,8 +196,8 @@ LogicalResult SumChecker::combine(Operation &op, int64_t number,
       if (value->sum != number)
         continue;
       if (*side)
-        return op.emitError() << "combines parts of sum " << number
-                              << ", which its order doesn't";
+        return op.emitOpError() << "combines parts of sum " << number
+                                << " that its order doesn't combine";
       *side = value;
     }
   element.running.push_back(std::move(combined));
@@ -260,11 +261,12 @@ LogicalResult SumChecker::checkComplete(const Running &running) {
   sum.isStored = true;
   if (isComplete(sum, running))
     return success();
-  InFlightDiagnostic error = kernel.emitError() << "stores sum " << running.sum;
+  InFlightDiagnostic error = kernel.emitOpError()
+                             << "stores sum " << running.sum;
   if (sum.tree)
-    return error << " of other lanes than its order's";
-  return error << " with " << running.terms
-               << " terms in order, of its order's " << sum.order.getNumTerms();
+    return error << " with other lanes than its order has";
+  return error << " with " << running.terms << " of the "
+               << sum.order.getNumTerms() << " terms of its order";
 }
 
 LogicalResult SumChecker::store(TracedMemory &memory, int64_t address,
@@ -297,6 +299,6 @@ LogicalResult SumChecker::checkStored(const TracedMemory &memory) {
 LogicalResult SumChecker::checkAll() {
   for (auto [number, sum] : llvm::enumerate(sums))
     if (!sum.isStored)
-      return kernel.emitError() << "doesn't store sum " << number;
+      return kernel.emitOpError() << "doesn't store sum " << number;
   return success();
 }

@@ -250,10 +250,12 @@ LogicalResult SumTracer::runLoop(scf::ForOp loop) {
   std::optional<int64_t> step = getIndex(loop.getStep());
   bool isOverTerms = loop->hasAttr(kTermLoopAttrName);
   if (!isOverTerms && loop.getNumRegionIterArgs() > 0)
-    return loop.emitError("carries values and goes over no terms of a sum");
+    return loop.emitOpError(
+        "carries values, but isn't a loop over the terms of a sum");
   if (!begin || !end || !step)
     return isOverTerms
-               ? loop.emitError("goes over terms, and isn't known how often")
+               ? loop.emitOpError("is a loop over the terms of a sum, whose "
+                                  "number of iterations must be known")
                : success();
   for (auto [argument, init] :
        llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs()))

@@ -29,17 +29,17 @@ static LogicalResult verifyOp(linalg::LinalgOp op) {
   if (generic && !stated && !getLoopOrder(generic))
     return success();
   if (!generic || !stated)
-    return op.emitError() << "reduces and states no '"
-                          << SumOrderAttr::kAttrName << "'";
+    return op.emitOpError()
+           << "has reduction loops, but no '" << SumOrderAttr::kAttrName << "'";
   SumOrderAttr order = getLoopOrder(generic);
   if (!order || order.getAxes() != stated.getAxes())
-    return op.emitError() << "goes through other terms than it states: "
-                          << Attribute(order);
+    return op.emitOpError()
+           << "goes through other terms than it states: " << Attribute(order);
   for (AffineMap read : order.getReads())
     if (!llvm::is_contained(stated.getReads(), read))
-      return op.emitError() << "reads its terms in another order than it "
-                               "states: "
-                            << AffineMapAttr::get(read);
+      return op.emitOpError() << "reads its terms in another order than it "
+                                 "states: "
+                              << AffineMapAttr::get(read);
   return success();
 }
 
@@ -51,7 +51,7 @@ static LogicalResult verifyLoops(func::FuncOp kernel, ArrayAttr list) {
           return read.getNumResults() != 1;
         }))
       return kernel.emitError()
-             << "'" << kSumsAttrName << "' lists orders of addresses";
+             << "'" << kSumsAttrName << "' must list orders of addresses";
     orders.push_back(order);
   }
   SumChecker checker(kernel, orders);

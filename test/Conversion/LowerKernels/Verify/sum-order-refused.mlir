@@ -16,7 +16,7 @@ func.func private @swapped(%x: memref<4x4xf32>, %w: memref<4x4x8xf32>, %out: mem
       %xr = memref.load %x[%a, %b] : memref<4x4xf32>
       %wr = vector.load %w[%a, %b, %c0] : memref<4x4x8xf32>, vector<8xf32>
       %vr = vector.broadcast %xr : f32 to vector<8xf32>
-      // expected-error@+1 {{adds another term to sum 0 than its order's term 1}}
+      // expected-error@+1 {{adds a wrong term to sum 0, expected term 1 of its order}}
       %r = math.fma %vr, %wr, %t {hfta.term_of = array<i64: 0, 0>} : vector<8xf32>
       scf.yield %r : vector<8xf32>
     } {hfta.term_loop}
@@ -30,7 +30,7 @@ func.func private @swapped(%x: memref<4x4xf32>, %w: memref<4x4x8xf32>, %out: mem
 
 // Each work item, and so each thread, has a part of the sum.
 #order = #hfta.sum_order<[4, 4], reads[(a, b) -> (a * 4 + b), (a, b) -> (a * 32 + b * 8)]>
-// expected-error@+1 {{stores sum 0 with 8 terms in order, of its order's 16}}
+// expected-error@+1 {{stores sum 0 with 8 of the 16 terms of its order}}
 func.func private @split_by_threads(%x: memref<4x4xf32>, %w: memref<4x4x8xf32>, %out: memref<8xf32>, %item: index, %scratch: memref<?xi8>)
     attributes {hfta.kernel, hfta.sums = [#order]} {
   %zero = arith.constant dense<0.0> : vector<8xf32>
@@ -71,7 +71,7 @@ func.func private @backwards(%x: memref<4x4xf32>, %w: memref<4x4x8xf32>, %out: m
       %xr = memref.load %x[%a, %back] : memref<4x4xf32>
       %wr = vector.load %w[%a, %back, %c0] : memref<4x4x8xf32>, vector<8xf32>
       %vr = vector.broadcast %xr : f32 to vector<8xf32>
-      // expected-error@+1 {{adds another term to sum 0 than its order's term 1}}
+      // expected-error@+1 {{adds a wrong term to sum 0, expected term 1 of its order}}
       %r = math.fma %vr, %wr, %t {hfta.term_of = array<i64: 0, 0>} : vector<8xf32>
       scf.yield %r : vector<8xf32>
     } {hfta.term_loop}
@@ -102,7 +102,7 @@ func.func private @tile_turned(%x: memref<4x4xf32>, %w: memref<4x4x8xf32>, %out:
       %xr = memref.load %x[%a, %b] : memref<4x4xf32>
       %wr = vector.load %w[%a, %b, %c0] : memref<4x4x8xf32>, vector<8xf32>
       %vr = vector.broadcast %xr : f32 to vector<8xf32>
-      // expected-error@+1 {{adds another term to sum 0 than its order's term 1}}
+      // expected-error@+1 {{adds a wrong term to sum 0, expected term 1 of its order}}
       %r = math.fma %vr, %wr, %q {hfta.term_of = array<i64: 0, 0>} : vector<8xf32>
       scf.yield %r : vector<8xf32>
     } {hfta.term_loop}
@@ -129,7 +129,7 @@ func.func private @reassociated(%x: memref<4x4xf32>, %w: memref<4x4x8xf32>, %out
       %xq = memref.load %x[%a, %b] : memref<4x4xf32>
       %wq = vector.load %w[%a, %b, %c0] : memref<4x4x8xf32>, vector<8xf32>
       %vq = vector.broadcast %xq : f32 to vector<8xf32>
-      // expected-error@+1 {{adds another term to sum 0 than its order's term 1}}
+      // expected-error@+1 {{adds a wrong term to sum 0, expected term 1 of its order}}
       %q = math.fma %vq, %wq, %t {hfta.term_of = array<i64: 0, 0>} : vector<8xf32>
       %xr = memref.load %x[%a, %next] : memref<4x4xf32>
       %wr = vector.load %w[%a, %next, %c0] : memref<4x4x8xf32>, vector<8xf32>
@@ -176,7 +176,7 @@ func.func private @reassociated_rows(%x: memref<4x4xf32>, %w: memref<4x4x8xf32>,
     } {hfta.term_loop}
     scf.yield %row1 : vector<8xf32>
   } {hfta.term_loop}
-  // expected-error@+1 {{combines parts of sum 0, which its order doesn't}}
+  // expected-error@+1 {{combines parts of sum 0 that its order doesn't combine}}
   %sum = arith.addf %h0, %h1 {hfta.term_of = array<i64: 0, 0>} : vector<8xf32>
   vector.store %sum, %out[%c0] : memref<8xf32>, vector<8xf32>
   return
@@ -186,7 +186,7 @@ func.func private @reassociated_rows(%x: memref<4x4xf32>, %w: memref<4x4x8xf32>,
 
 // The last term is left out.
 #order = #hfta.sum_order<[4, 4], reads[(a, b) -> (a * 4 + b), (a, b) -> (a * 32 + b * 8)]>
-// expected-error@+1 {{stores sum 0 with 12 terms in order, of its order's 16}}
+// expected-error@+1 {{stores sum 0 with 12 of the 16 terms of its order}}
 func.func private @too_few(%x: memref<4x4xf32>, %w: memref<4x4x8xf32>, %out: memref<8xf32>, %item: index, %scratch: memref<?xi8>)
     attributes {hfta.kernel, hfta.sums = [#order]} {
   %zero = arith.constant dense<0.0> : vector<8xf32>
@@ -219,7 +219,7 @@ func.func private @carried(%x: memref<4x4xf32>, %w: memref<4x4x8xf32>, %out: mem
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %c4 = arith.constant 4 : index
-  // expected-error@+1 {{carries values and goes over no terms of a sum}}
+  // expected-error@+1 {{carries values, but isn't a loop over the terms of a sum}}
   %sum = scf.for %a = %c0 to %c4 step %c1 iter_args(%s = %zero) -> (vector<8xf32>) {
     %row = scf.for %b = %c0 to %c4 step %c1 iter_args(%t = %s) -> (vector<8xf32>) {
       %xr = memref.load %x[%a, %b] : memref<4x4xf32>
@@ -263,7 +263,7 @@ func.func private @lost(%x: memref<4x4xf32>, %w: memref<4x4x8xf32>, %out: memref
 // -----
 
 // Neighbouring lanes are added first.
-// expected-error@+1 {{stores sum 0 of other lanes than its order's}}
+// expected-error@+1 {{stores sum 0 with other lanes than its order has}}
 func.func private @other_tree(%x: memref<32xf32>, %out: memref<f32>, %item: index, %scratch: memref<?xi8>)
     attributes {hfta.kernel, hfta.sums = [#hfta.sum_order<[32], reads[(d) -> (d)], 16 lanes, 1 vectors>]} {
   %zero = arith.constant dense<0.0> : vector<16xf32>
@@ -297,7 +297,7 @@ func.func private @other_tree(%x: memref<32xf32>, %out: memref<f32>, %item: inde
 // -----
 
 // Lanes that follow from a target's vectors.
-// expected-error@+1 {{sum 0 has 8 lanes and 1 vectors along a row of 32, which isn't the rule for all targets}}
+// expected-error@+1 {{sum 0 has 8 lanes and 1 vectors along a row of 32, but the rule for all targets has others}}
 func.func private @other_lanes(%x: memref<32xf32>, %out: memref<f32>, %item: index, %scratch: memref<?xi8>)
     attributes {hfta.kernel, hfta.sums = [#hfta.sum_order<[32], reads[(d) -> (d)], 8 lanes, 1 vectors>]} {
   %zero = arith.constant dense<0.0> : vector<16xf32>
@@ -331,7 +331,7 @@ func.func private @other_lanes(%x: memref<32xf32>, %out: memref<f32>, %item: ind
 // -----
 
 // Only orders of addresses can be followed.
-// expected-error@+1 {{'hfta.sums' lists orders of addresses}}
+// expected-error@+1 {{'hfta.sums' must list orders of addresses}}
 func.func private @places(%x: memref<32xf32>, %out: memref<f32>, %item: index, %scratch: memref<?xi8>)
     attributes {hfta.kernel, hfta.sums = [#hfta.sum_order<[32], reads[(d) -> (0, d)], 16 lanes, 1 vectors>]} {
   %zero = arith.constant dense<0.0> : vector<16xf32>
@@ -394,7 +394,7 @@ func.func private @cut(%x: tensor<8x2x4xf32>, %s: tensor<8xf32>) -> tensor<8xf32
 
 // An op states no order.
 func.func private @silent(%x: tensor<8x4x4xf32>, %s: tensor<8xf32>) -> tensor<8xf32> attributes {hfta.kernel} {
-  // expected-error@+1 {{reduces and states no 'hfta.sum_order'}}
+  // expected-error@+1 {{has reduction loops, but no 'hfta.sum_order'}}
   %r = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0)>], iterator_types = ["parallel", "reduction", "reduction"]}
       ins(%x : tensor<8x4x4xf32>) outs(%s : tensor<8xf32>) {
   ^bb0(%in: f32, %out: f32):
@@ -408,7 +408,7 @@ func.func private @silent(%x: tensor<8x4x4xf32>, %s: tensor<8xf32>) -> tensor<8x
 
 // So does one whose order is its name's.
 func.func private @named(%a: tensor<8x4xf32>, %b: tensor<4x8xf32>, %s: tensor<8x8xf32>) -> tensor<8x8xf32> attributes {hfta.kernel} {
-  // expected-error@+1 {{reduces and states no 'hfta.sum_order'}}
+  // expected-error@+1 {{has reduction loops, but no 'hfta.sum_order'}}
   %r = linalg.matmul ins(%a, %b : tensor<8x4xf32>, tensor<4x8xf32>) outs(%s : tensor<8x8xf32>) -> tensor<8x8xf32>
   return %r : tensor<8x8xf32>
 }
