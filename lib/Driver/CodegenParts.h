@@ -27,7 +27,7 @@ Bitcode writeBitcode(const llvm::Module &module);
 /// A part of a program. It has its code in one of three forms.
 struct CodePart {
   size_t instructions;
-  Bitcode code; ///< of functions that have left the module
+  Bitcode code; ///< the functions that have left the module
   /// The module that functions have left. It may hold large weights, which
   /// would take long to write and to parse.
   llvm::Module *rest = nullptr;

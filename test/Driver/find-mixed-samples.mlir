@@ -641,7 +641,7 @@ module attributes {hfta.job = #job} {
 
 // -----
 
-// What is scattered into another sample's slice is combined with it.
+// A value that is scattered into another sample's slice is combined with it.
 // CHECK: module attributes
 // CHECK-SAME: hfta.output_mixed_by = "mix"
 // CHECK: hfta.model
