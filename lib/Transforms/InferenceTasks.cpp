@@ -62,10 +62,11 @@ static Operation *buildEvaluation(TaskBuilder &tasks, ModelOp model) {
   Value losses =
       MulOp::create(builder, objective.getLoc(), values.losses, values.weights);
   addMasked(tasks, losses, mask, Purpose::evaluation_loss);
-  addMasked(tasks, values.weights, mask, Purpose::evaluation_weight);
+  addMasked(tasks, values.divisors, mask, Purpose::evaluation_weight);
   if (values.metric) {
+    // An evaluation divides both sums by the same one.
     Value metric = MulOp::create(builder, objective.getLoc(), values.metric,
-                                 values.weights);
+                                 values.divisors);
     addMasked(tasks, metric, mask, Purpose::evaluation_metric);
   }
   return last;

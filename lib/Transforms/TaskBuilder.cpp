@@ -226,12 +226,14 @@ SmallVector<Value> TaskBuilder::inlineFunction(func::FuncOp function,
 Objective TaskBuilder::inlineObjective(func::FuncOp objective,
                                        ValueRange arguments, bool training) {
   SmallVector<Value> results = inlineFunction(objective, arguments, training);
-  Objective values = {results[0], results[1], {}, {}};
+  Objective values = {results[0], results[1], results[1], {}, {}};
   size_t next = 2;
   if (job.drawsTargets())
     values.drawnLosses = results[next++];
+  if (!job.metric.empty() && next < results.size())
+    values.metric = results[next++];
   if (next < results.size())
-    values.metric = results[next];
+    values.divisors = results[next];
   return values;
 }
 

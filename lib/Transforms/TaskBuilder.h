@@ -30,6 +30,7 @@ struct TrainedLeaf {
 /// The results of @objective, with an element for each of the batch's losses.
 struct Objective {
   Value losses, weights;
+  Value divisors;    ///< the mean divides by their sum; often the weights
   Value drawnLosses; ///< for targets that are drawn; null where none are
   Value metric;      ///< null where there is none
 };

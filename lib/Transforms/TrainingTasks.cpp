@@ -38,9 +38,9 @@ private:
   FailureOr<SmallVector<Value>> bindInputs(func::FuncOp prepare,
                                            func::FuncOp forward,
                                            SmallVectorImpl<Value> &arguments);
-  LossDivisor getDivisor(Value weights) const;
+  LossDivisor getDivisor(Value divisors) const;
   int64_t countTerms(Value losses) const;
-  Value buildLoss(Value losses, Value weights);
+  Value buildLoss(Value losses, const Objective &objective);
   void describeLoss(const Objective &objective);
   void tagSampled();
   Value addGradients(Value first, Value other);
@@ -69,8 +69,7 @@ private:
   /// The loss for targets that are sampled from the model's outputs (K-FAC with
   /// `fisher = sampled`); null in other jobs.
   Value sampledLoss;
-  /// The sum of this micro-batch's weights, where each micro-batch divides by
-  /// its own.
+  /// The sum of this micro-batch's divisors, unless all are one.
   Value weightSum;
   int64_t blocks;
   TaskTags tags;
@@ -129,8 +128,8 @@ static bool isAllOnes(Value value) {
 
 /// Returns the divisor of losses, which is applied here or once the last
 /// micro-batch's weights are known.
-LossDivisor TrainingStep::getDivisor(Value weights) const {
-  if (isAllOnes(weights))
+LossDivisor TrainingStep::getDivisor(Value divisors) const {
+  if (isAllOnes(divisors))
     return LossDivisor::terms;
   return tasks.getJob().microBatches == 1 ? LossDivisor::weights
                                           : LossDivisor::undivided;
@@ -142,17 +141,18 @@ int64_t TrainingStep::countTerms(Value losses) const {
 }
 
 /// Builds this micro-batch's share of the mean, or of the sum.
-Value TrainingStep::buildLoss(Value losses, Value weights) {
+Value TrainingStep::buildLoss(Value losses, const Objective &objective) {
   Location loc = losses.getLoc();
-  LossDivisor divisor = getDivisor(weights);
+  LossDivisor divisor = getDivisor(objective.divisors);
   if (divisor == LossDivisor::terms) {
     Value scale = tasks.splat({}, getElementTypeOrSelf(losses.getType()),
                               1.0 / static_cast<double>(countTerms(losses)));
     return MulOp::create(builder, loc, tasks.sumAll(losses), scale);
   }
-  Value sum = tasks.sumAll(MulOp::create(builder, loc, losses, weights));
+  Value sum =
+      tasks.sumAll(MulOp::create(builder, loc, losses, objective.weights));
   if (!weightSum)
-    weightSum = tasks.sumAll(weights);
+    weightSum = tasks.sumAll(objective.divisors);
   return divisor == LossDivisor::undivided
              ? sum
              : DivOp::create(builder, loc, sum, weightSum).getResult();
@@ -161,7 +161,7 @@ Value TrainingStep::buildLoss(Value losses, Value weights) {
 /// Records the loss' divisor for layers, and keeps the sum of weights for tasks
 /// that need it.
 void TrainingStep::describeLoss(const Objective &objective) {
-  LossDivisor divisor = getDivisor(objective.weights);
+  LossDivisor divisor = getDivisor(objective.divisors);
   for (LayerLinks *links : {&layers, &sampledLayers})
     links->setLossDivisor(divisor, countTerms(objective.losses));
   // A preconditioner recovers the gradients of single losses.
@@ -193,13 +193,13 @@ LogicalResult TrainingStep::buildForward() {
   llvm::append_range(outputs, *fields);
   Objective values =
       tasks.inlineObjective(objective, outputs, /*training=*/true);
-  loss = buildLoss(values.losses, values.weights);
+  loss = buildLoss(values.losses, values);
   describeLoss(values);
   Type type = getElementTypeOrSelf(loss.getType());
   tasks.accumulate(loss,
                    tasks.declare(Purpose::loss, tasks.scalarType(type, true)));
   if (values.drawnLosses)
-    sampledLoss = buildLoss(values.drawnLosses, values.weights);
+    sampledLoss = buildLoss(values.drawnLosses, values);
   return success();
 }
 
@@ -272,8 +272,7 @@ Value TrainingStep::getDifferentiated(Value mean) const {
 }
 
 /// Builds the gradient with respect to that value, where it isn't one. It is
-/// finite even where no weight counts, so that the weights, which are zero
-/// there, make all gradients zero.
+/// zero where nothing counts.
 Value TrainingStep::buildSeed(Value mean, TaskPart part) {
   bool isScaled =
       part == TaskPart::backward && !tasks.getJob().lossScale.empty();

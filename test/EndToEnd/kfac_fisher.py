@@ -41,8 +41,13 @@ model net(x: f32[batch, 2, 3, 2]) {
 }
 """),
 }
-LOSSES = ("cross_entropy(net, label, label_smoothing = 0.2)", "mse(net, label)",
-          "binary_cross_entropy(net, label)")
+SMOOTHING = 0.2
+WEIGHTS = [2, 0.5, 1]
+POSITIVE = 3
+LOSSES = (f"cross_entropy(net, label, label_smoothing = {SMOOTHING})", "mse(net, label)",
+          f"binary_cross_entropy(net, label, pos_weight = {POSITIVE})")
+WEIGHTED = (f"cross_entropy(net, label, label_smoothing = {SMOOTHING}, "
+            f"class_weights = {WEIGHTS})")
 
 
 #===------------------------------------------------------------------------===#
@@ -133,16 +138,22 @@ def soften(outputs):
     return [power / sum(powers) for power in powers]
 
 
-def get_fisher(loss, outputs):
-    """Returns E[g g^T] of a sample's terms, with g by the outputs, over drawn targets."""
+def get_fisher(loss, outputs, label):
+    """Returns E[g g^T] of a sample's terms, with g by the outputs, over drawn targets,
+    times the terms' weights."""
     if loss.startswith("cross_entropy"):
+        weight = 1.0
+        if loss == WEIGHTED:
+            weight = ((1 - SMOOTHING) * WEIGHTS[label]
+                      + SMOOTHING * sum(WEIGHTS) / len(WEIGHTS))
         shares = soften(outputs)
-        return [[p * (float(i == j) - q) for j, q in enumerate(shares)]
+        return [[weight * p * (float(i == j) - q) for j, q in enumerate(shares)]
                 for i, p in enumerate(shares)]
     if loss.startswith("mse"):
         values = [2.0] * len(outputs)
     else:
-        values = [1 / (2 + math.exp(x) + math.exp(-x)) for x in outputs]
+        values = [(1 - t + POSITIVE * t) / (2 + math.exp(x) + math.exp(-x))
+                  for x, t in zip(outputs, label)]
     return [[value * (i == j) for j in range(len(values))]
             for i, value in enumerate(values)]
 
@@ -217,10 +228,13 @@ def check_sampled(work, kind, loss):
         labels = [IGNORED if i == 2 else i % CLASSES for i in range(SAMPLES)]
         counts = [label != IGNORED for label in labels]
         write_labels(work, "q", labels, (SAMPLES,))
-        terms = sum(counts)
+        terms = sum(WEIGHTS[label] if loss == WEIGHTED else 1
+                    for label in labels if label != IGNORED)
     else:
-        labels = [make_data.uniform(92, i) for i in range(SAMPLES * CLASSES)]
-        write_labels(work, "f", labels, (SAMPLES, CLASSES))
+        values = array.array("f", [make_data.uniform(92, i)
+                                   for i in range(SAMPLES * CLASSES)])
+        write_labels(work, "f", values, (SAMPLES, CLASSES))
+        labels = [values[CLASSES * i:CLASSES * (i + 1)] for i in range(SAMPLES)]
         terms = SAMPLES * CLASSES
     folder = train(work, f"sampled-{kind}-{name}", kind, loss, DRAWS, SAMPLES,
                    "  seed [5, 6]\n  micro_batches 2\n"
@@ -230,11 +244,11 @@ def check_sampled(work, kind, loss):
         tensors = read_safetensors(copy_file(checkpoint(folder, DRAWS), copy))
         network = Network(tensors)
         exact = {}
-        for x, isCounted in zip(samples, counts):
+        for x, label, isCounted in zip(samples, labels, counts):
             if not isCounted:
                 continue
             inputs, outputs = network.run(x)
-            of_outputs = get_fisher(loss, outputs)
+            of_outputs = get_fisher(loss, outputs, label)
             for layer, jacobian in network.get_jacobians(inputs).items():
                 own = multiply(multiply(transpose(jacobian), of_outputs), jacobian)
                 known = exact.get(layer) or make_zeros(len(own), len(own))
@@ -277,7 +291,7 @@ def main():
         check_exact(work, kind)
     for loss in LOSSES:
         check_sampled(work, "dense", loss)
-    check_sampled(work, "convolution", "cross_entropy(net, label)")
+    check_sampled(work, "convolution", WEIGHTED)
     check_kept(work)
 
 

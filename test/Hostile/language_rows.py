@@ -42,6 +42,14 @@ def change(name, old, new, code, *texts, **options):
     return row(name, GOOD.replace(old, new, 1), code, *texts, **options)
 
 
+def replace(name, changes, number, *rest):
+    """Makes a row of the good job with several places changed, whose loss is wrong."""
+    text = GOOD
+    for old, new in changes:
+        text = text.replace(old, new.format(number), 1)
+    return row(name, text, *rest, place="job.hfta:14:")
+
+
 def make_lexical_rows():
     yield row("an empty file", "", 1, "job.hfta")
     yield row("only a comment", "// nothing", 1)
@@ -129,6 +137,33 @@ def make_number_rows():
     yield change("a learning rate of 1e300 * 1e300", "1e-3", "1e300 * 1e300", 1)
     yield change("a label smoothing of 2", "label)",
                  "label, label_smoothing = 2)", 1, "label_smoothing", "2")
+    weights = "label, class_weights = {})"
+    yield change("a negative weight of a class", "label)",
+                 weights.format("[1, -1, 1, 1]"), 1, "'class_weights'", "-1")
+    yield change("a weight of a class beyond f32", "label)",
+                 weights.format("[1, 1e39, 1, 1]"), 1, "'class_weights'", "1e+39")
+    yield change("weights that are all 0", "label)", weights.format("[0, 0, 0, 0]"), 1,
+                 "'class_weights'", "no label would count")
+    yield change("weights of too few classes", "label)", weights.format("[1, 2, 3]"), 1,
+                 "'class_weights'", "[16, 4] has 4, got 3")
+    yield change("a list of weights without one", "label)", weights.format("[]"), 1,
+                 "empty")
+    yield change("weights of classes that are lists", "label)",
+                 weights.format("[[1, 1, 1, 1]]"), 1, "'class_weights'", "a list")
+    yield change("a weight for squared differences", "cross_entropy(net, label)",
+                 "mse(net, label, class_weights = [1])", 1, "'mse'",
+                 "no argument 'class_weights'")
+    binary = [("cross_entropy(net, label)", "binary_cross_entropy(net, label, pos_weight = {})"),
+              ("label: u8", "label: f32[4]")]
+    yield replace("weights of ones for too few logits", binary, "[1, 2, 3]", 1,
+                  "'pos_weight'", "[16, 4] has 4, got 3")
+    yield replace("a negative weight of ones", binary, "-1", 1, "'pos_weight'", "-1")
+    soft = [("label)", "label, ignore_index = {})"), ("label: u8", "label: f32[4]")]
+    yield replace("an ignored class of probabilities", soft, "1", 1, "'ignore_index'",
+                  "probabilities")
+    yield replace("logarithms of probabilities and probabilities",
+                  [("cross_entropy(", "nll("), ("label: u8", "label: f32[4]")], "", 1,
+                  "the output is [16, 4], the label [16, 4]")
     yield change("a bound of 0 for the norm", "steps     3",
                  "steps 3\n  clip_norm 0", 1, "clip_norm", "0",
                  place="job.hfta:17:")

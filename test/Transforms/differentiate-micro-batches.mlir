@@ -18,13 +18,13 @@
 // CHECK-NOT: hfta.div
 // CHECK: hfta.write %{{.*}}, @"hfta.gradient/w"
 
-// Where nothing counts, gradients are divided by 1.
+// Where nothing counts, gradients are divided by infinity.
 // CHECK-LABEL: func.func @"task/norm.0"
-// CHECK: %[[ONE:.*]] = hfta.constant dense<1.000000e+00> : tensor<f64>
+// CHECK: %[[MOST:.*]] = hfta.constant dense<0x7FF0000000000000> : tensor<f64>
 // CHECK: %[[READ:.*]] = hfta.read @"hfta.loss/weight"
 // CHECK: %[[CAST:.*]] = hfta.cast %[[READ]] : tensor<f32, #hfta.copies<2>> to f64
 // CHECK: %[[NONE:.*]] = hfta.compare equal, %[[CAST]], %{{.*}}
-// CHECK: %[[DIVISOR:.*]] = hfta.select %[[NONE]], %[[ONE]], %[[CAST]]
+// CHECK: %[[DIVISOR:.*]] = hfta.select %[[NONE]], %[[MOST]], %[[CAST]]
 // CHECK: %[[ALL:.*]] = hfta.broadcast %[[DIVISOR]] to [3]
 // CHECK: hfta.div %{{.*}}, %[[ALL]] : tensor<3xf64, #hfta.copies<2>>
 

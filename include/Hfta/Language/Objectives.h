@@ -7,23 +7,40 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace mlir::hfta {
 
 enum class LossKind { crossEntropy, nll, mse, binaryCrossEntropy };
 
-/// Whether labels of the loss are class numbers rather than numbers in the
-/// output's shape.
+/// Whether the loss is one of scores of classes.
 bool takesClasses(LossKind kind);
+
+/// The weights of a loss, which all copies have.
+struct LossWeights {
+  /// One for each class; empty: all are 1.
+  std::vector<double> ofClasses;
+  /// Factors of the losses of ones: one number, or one for each element of the
+  /// output's last axis; empty: 1.
+  std::vector<double> ofOnes;
+};
 
 struct LossOptions {
   LossKind kind = LossKind::crossEntropy;
   /// The axis of the classes; a negative one counts from the end.
   int64_t axis = -1;
-  /// Labels of this class have weight 0 (PyTorch's default).
-  int64_t ignoreIndex = -100;
+  /// Labels of this class don't count.
+  std::optional<int64_t> ignoreIndex;
+  LossWeights weights;
   /// A float of rank 0, or null: no smoothing.
   Value labelSmoothing;
+
+  /// Returns the class that is ignored; PyTorch's default is none.
+  int64_t getIgnored() const { return ignoreIndex.value_or(-100); }
+  /// Whether the label holds a probability for each class rather than the
+  /// number of one.
+  bool takesProbabilities(RankedTensorType output,
+                          RankedTensorType label) const;
 };
 
 /// Returns what is wrong with the operands' types; empty if nothing is.
@@ -39,8 +56,10 @@ struct RandomKeys {
 };
 
 struct Loss {
-  Value losses;  ///< one per element, unweighted
+  Value losses;  ///< one per element, whether it counts or not
   Value weights; ///< 1 where the element counts, 0 where it is ignored
+  /// The mean divides by the sum of these. Null: by that of `weights`.
+  Value divisors;
   /// Losses, in the shape of `losses`, for targets that are drawn from the
   /// distribution that the output describes; only their gradient with respect
   /// to the output matters. Null where no targets are drawn.
@@ -49,9 +68,10 @@ struct Loss {
 
 /// Builds a loss. cross_entropy and nll: `output` holds a score (the logarithm
 /// of a probability) for each class along the axis, and `label` class numbers
-/// in the remaining shape. mse: squared differences. binary_cross_entropy:
-/// `output` holds logits, and `label` probabilities. The shapes may differ in
-/// axes of length 1.
+/// in the remaining shape, or, for cross_entropy, floats in the output's shape:
+/// probabilities. mse: squared differences. binary_cross_entropy: `output`
+/// holds logits, and `label` probabilities. The shapes may differ in axes of
+/// length 1.
 ///
 /// With `keys`, targets are drawn too, with independent random numbers for each
 /// element, so that the mean of g gᵀ, with g the gradient of a drawn loss, is
@@ -59,10 +79,17 @@ struct Loss {
 /// scores are, whatever the smoothing. For mse, targets are drawn from the
 /// normal distribution around the output with variance 1/2, whose negative
 /// logarithm is the squared difference. For binary_cross_entropy they are ones
-/// and zeros with the logits' probabilities.
+/// and zeros with the logits' probabilities. A loss with weights of classes, or
+/// of ones, is multiplied by the root of its weight: g gᵀ is then the Hessian
+/// of the weighted loss with respect to the output.
 Loss buildLoss(OpBuilder &builder, Location loc, const LossOptions &options,
                Value output, Value label,
                const std::optional<RandomKeys> &keys = std::nullopt);
+
+/// Returns the first class with the largest probability, as an i64, for a label
+/// of probabilities.
+Value buildLikeliestClass(OpBuilder &builder, Location loc, Value label,
+                          int64_t axis);
 
 /// Returns whether `label` holds numbers of classes along an axis of `output`;
 /// otherwise an output of the label's shape holds one logit per label.

@@ -252,28 +252,35 @@ void JobAnalyzer::checkLossScale() {
 // Loss and metric
 //===----------------------------------------------------------------------===//
 
-static constexpr ParameterSpec kCrossEntropy[] = {{"output", true},
-                                                  {"label", true},
-                                                  {"axis"},
-                                                  {"ignore_index"},
-                                                  {"label_smoothing"}};
-static constexpr ParameterSpec kNll[] = {
-    {"output", true}, {"label", true}, {"axis"}, {"ignore_index"}};
-static constexpr ParameterSpec kElementwise[] = {{"output", true},
-                                                 {"label", true}};
+static constexpr ParameterSpec kCrossEntropy[] = {
+    {"output", true}, {"label", true},     {"axis"},
+    {"ignore_index"}, {"label_smoothing"}, {"class_weights"}};
+static constexpr ParameterSpec kNll[] = {{"output", true},
+                                         {"label", true},
+                                         {"axis"},
+                                         {"ignore_index"},
+                                         {"class_weights"}};
+static constexpr ParameterSpec kSquares[] = {{"output", true}, {"label", true}};
+static constexpr ParameterSpec kBinary[] = {
+    {"output", true}, {"label", true}, {"pos_weight"}};
 static constexpr ParameterSpec kAccuracy[] = {
     {"output", true}, {"label", true}, {"axis"}};
 
 static constexpr LossInfo kLosses[] = {
     {"cross_entropy", LossKind::crossEntropy, kCrossEntropy,
-     "axis = -1, ignore_index = -100, label_smoothing = 0",
-     "logits along `axis`, class numbers in the remaining shape; labels equal "
-     "to `ignore_index` don't count"},
-    {"nll", LossKind::nll, kNll, "axis = -1, ignore_index = -100",
-     "like `cross_entropy`, but of log-probabilities"},
-    {"mse", LossKind::mse, kElementwise, "", "squared differences"},
-    {"binary_cross_entropy", LossKind::binaryCrossEntropy, kElementwise, "",
-     "logits and probabilities of one shape"},
+     "axis = -1, ignore_index = -100, label_smoothing = 0, class_weights = [1, "
+     "...]",
+     "logits along `axis`; labels are class indices, in the shape of the "
+     "output "
+     "without this axis; labels equal to `ignore_index` don't count. Or labels "
+     "are floats in the output's shape: probabilities of the classes"},
+    {"nll", LossKind::nll, kNll,
+     "axis = -1, ignore_index = -100, class_weights = [1, ...]",
+     "like `cross_entropy` with class indices, but of log-probabilities"},
+    {"mse", LossKind::mse, kSquares, "", "squared differences"},
+    {"binary_cross_entropy", LossKind::binaryCrossEntropy, kBinary,
+     "pos_weight = 1",
+     "outputs are logits, labels are probabilities, both of the same shape"},
 };
 
 llvm::ArrayRef<LossInfo> language::getLosses() { return kLosses; }
@@ -332,6 +339,48 @@ withoutTarget(llvm::ArrayRef<ParameterSpec> parameters) {
   return llvm::SmallVector<ParameterSpec>(parameters.drop_front(2));
 }
 
+/// Reads weights that all copies have: a number, or a list of them, none of
+/// them negative or infinite in f32.
+std::vector<double> JobAnalyzer::readWeights(const BoundArguments &arguments,
+                                             llvm::StringRef name) {
+  const ast::Expression *value = arguments.get(name);
+  std::optional<std::vector<Number>> numbers;
+  if (!value || !(numbers = constants.readNumbers(*value, name)))
+    return {};
+  const NumberRange allowed = {0, std::numeric_limits<float>::max()};
+  std::vector<double> weights;
+  for (auto [element, number] :
+       llvm::zip_equal(getElements(*value), *numbers)) {
+    weights.push_back(number.value);
+    if (!allowed.contains(number.value, number.integer.has_value()))
+      diagnostics.error(element->getRange(),
+                        "'" + name + "' is out of range, got " +
+                            printNumber(number.value),
+                        "each is " + allowed.describe());
+  }
+  return weights;
+}
+
+/// Reads what a loss has besides its output and label.
+void JobAnalyzer::analyzeLossNumbers(const BoundArguments &arguments) {
+  if (const ast::Expression *ignored = arguments.get("ignore_index"))
+    info.loss.ignoreIndex =
+        constants.readInteger(*ignored, "ignore_index", INT32_MIN, INT32_MAX);
+  LossWeights &weights = info.lossWeights;
+  weights.ofClasses = readWeights(arguments, "class_weights");
+  if (llvm::all_of(weights.ofClasses, [](double x) { return x == 0; }) &&
+      !weights.ofClasses.empty())
+    diagnostics.error(arguments.get("class_weights")->getRange(),
+                      "'class_weights' are all 0: no label would count",
+                      "one of them is above 0");
+  weights.ofOnes = readWeights(arguments, "pos_weight");
+  for (const BoundArguments::Bound &bound : arguments.getAll())
+    if (bound.name == "label_smoothing") {
+      info.loss.smoothing = true;
+      addNumbers(bound.name, *bound.value, NumberRange::unit(), bound.group);
+    }
+}
+
 void JobAnalyzer::analyzeLoss(const Clause &clause) {
   const ast::Expression *value = getOnlyValue(clause);
   std::optional<CallView> call;
@@ -361,14 +410,7 @@ void JobAnalyzer::analyzeLoss(const Clause &clause) {
     analyzeTarget(*call, *arguments, info.loss);
   else if (const ast::Expression *axis = arguments->get("axis"))
     info.loss.axis = constants.readInteger(*axis, "axis", -8, 7);
-  if (const ast::Expression *ignored = arguments->get("ignore_index"))
-    info.loss.ignoreIndex =
-        constants.readInteger(*ignored, "ignore_index", INT32_MIN, INT32_MAX);
-  for (const BoundArguments::Bound &bound : arguments->getAll())
-    if (bound.name == "label_smoothing") {
-      info.loss.smoothing = true;
-      addNumbers(bound.name, *bound.value, NumberRange::unit(), bound.group);
-    }
+  analyzeLossNumbers(*arguments);
 }
 
 void JobAnalyzer::analyzeMetric(const Clause &clause) {

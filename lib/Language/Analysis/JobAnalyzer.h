@@ -116,6 +116,7 @@ struct JobInfo {
   std::vector<NamedRange> guessedHeaders;
   /// The number of errors about data files whose form isn't supported.
   unsigned unsupportedFiles = 0;
+  LossWeights lossWeights;
 };
 
 /// One record per loss.
@@ -233,6 +234,9 @@ private:
   bool analyzeOutput(const ast::Expression &expression, NamedRange &output);
   bool analyzeTarget(const CallView &call, const BoundArguments &arguments,
                      ObjectiveInfo &objective);
+  void analyzeLossNumbers(const BoundArguments &arguments);
+  std::vector<double> readWeights(const BoundArguments &arguments,
+                                  llvm::StringRef name);
 
   // AnalyzeData.cpp: fields.
   void analyzeFields(const ast::DataDeclaration &data);

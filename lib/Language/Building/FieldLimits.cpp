@@ -56,7 +56,7 @@ void JobBuilder::limitField(unsigned index, int64_t first, int64_t count,
 void JobBuilder::limitLabels(const LossOptions &loss, RankedTensorType output) {
   int64_t axis = loss.axis < 0 ? loss.axis + output.getRank() : loss.axis;
   limitField(*findLabel(info.loss), 0, output.getDimSize(axis),
-             loss.ignoreIndex);
+             loss.getIgnored());
 }
 
 /// Limits inputs that are used directly as row indices of a table.

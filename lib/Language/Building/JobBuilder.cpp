@@ -345,20 +345,23 @@ RandomKeys JobBuilder::readKeys(ModelOp model, TensorBuilder &tensors) {
 std::optional<Loss> JobBuilder::buildLossOf(ModelOp model, OpBuilder &builder,
                                             const Target &target) {
   TensorBuilder tensors = getTensors(builder, "loss", info.loss.range);
-  LossOptions loss;
-  loss.kind = info.loss.kind;
-  loss.axis = info.loss.axis.value_or(-1);
-  loss.ignoreIndex = info.loss.ignoreIndex.value_or(-100);
-  std::string wrong = checkLoss(loss, getTensorType(target.output),
-                                getTensorType(target.label));
+  LossOptions loss = {info.loss.kind,
+                      info.loss.axis.value_or(-1),
+                      info.loss.ignoreIndex,
+                      info.lossWeights,
+                      {}};
+  RankedTensorType output = getTensorType(target.output),
+                   label = getTensorType(target.label);
+  std::string wrong = checkLoss(loss, output, label);
   if (!wrong.empty()) {
     diagnostics.error(info.loss.range, wrong,
-                      "cross_entropy and nll take class numbers, mse and "
-                      "binary_cross_entropy equal shapes");
+                      "cross_entropy and nll take class numbers, "
+                      "cross_entropy also probabilities in the output's shape, "
+                      "mse and binary_cross_entropy equal shapes");
     return std::nullopt;
   }
-  if (takesClasses(loss.kind))
-    limitLabels(loss, getTensorType(target.output));
+  if (takesClasses(loss.kind) && !loss.takesProbabilities(output, label))
+    limitLabels(loss, output);
   if (info.loss.smoothing)
     loss.labelSmoothing = readScalar(
         model, tensors,
@@ -376,17 +379,21 @@ Value JobBuilder::buildMetric(OpBuilder &builder, const Target &target,
                               Value weights) {
   const ObjectiveInfo &metric = *info.metric;
   int64_t axis = metric.axis.value_or(info.loss.axis.value_or(-1));
-  std::string wrong = checkAccuracy(getTensorType(target.output),
-                                    getTensorType(target.label), axis);
+  Location loc = getTensors(builder, "metric", metric.range).getLoc();
+  LossOptions loss = {info.loss.kind, axis, {}, {}, {}};
+  Value label = target.label;
+  if (loss.takesProbabilities(getTensorType(target.output),
+                              getTensorType(label)))
+    label = buildLikeliestClass(builder, loc, label, axis);
+  std::string wrong =
+      checkAccuracy(getTensorType(target.output), getTensorType(label), axis);
   if (!wrong.empty()) {
     diagnostics.error(metric.range, wrong,
                       "accuracy takes class numbers, or a label for each "
                       "logit");
     return nullptr;
   }
-  Location loc = getTensors(builder, "metric", metric.range).getLoc();
-  Value accuracy =
-      buildAccuracy(builder, loc, target.output, target.label, axis);
+  Value accuracy = buildAccuracy(builder, loc, target.output, label, axis);
   if (accuracy.getType() == weights.getType())
     return accuracy;
   diagnostics.error(metric.range,
@@ -410,14 +417,18 @@ bool JobBuilder::buildLossAndMetric(ModelOp model, ValueRange arguments,
   results.append({loss->losses, loss->weights});
   if (loss->drawnLosses)
     results.push_back(loss->drawnLosses);
-  if (!info.metric)
-    return true;
-  if (!info.metric->implicit)
-    target = findTarget(*info.metric, forward, arguments);
-  if (!target)
-    return false;
-  results.push_back(buildMetric(builder, *target, loss->weights));
-  return results.back() != nullptr;
+  if (info.metric) {
+    if (!info.metric->implicit)
+      target = findTarget(*info.metric, forward, arguments);
+    if (!target)
+      return false;
+    results.push_back(buildMetric(builder, *target, loss->weights));
+    if (!results.back())
+      return false;
+  }
+  if (loss->divisors)
+    results.push_back(loss->divisors);
+  return true;
 }
 
 bool JobBuilder::buildObjective(ModelOp model) {

@@ -76,17 +76,61 @@ bool mlir::hfta::takesClasses(LossKind kind) {
   llvm_unreachable("all kinds of losses are above");
 }
 
+bool LossOptions::takesProbabilities(RankedTensorType output,
+                                     RankedTensorType label) const {
+  std::optional<int64_t> classes = getAxis(output, axis);
+  return kind == LossKind::crossEntropy && classes &&
+         output.getDimSize(*classes) != 1 &&
+         isa<FloatType>(label.getElementType()) &&
+         areAlike(output.getShape(), label.getShape());
+}
+
+/// Returns what is wrong with a list of weights, which may be empty, for
+/// `count` places; `what` says what they are.
+static std::string checkCount(ArrayRef<double> weights, int64_t count,
+                              const Twine &what, RankedTensorType output) {
+  if (weights.empty() || static_cast<int64_t>(weights.size()) == count)
+    return "";
+  return (what + ": the output of shape " + printShape(output.getShape()) +
+          " has " + Twine(count) + ", got " + Twine(weights.size()))
+      .str();
+}
+
+/// Checks a loss of class scores.
+static std::string checkClassLoss(const LossOptions &options,
+                                  RankedTensorType output,
+                                  RankedTensorType label) {
+  std::string wrong;
+  if (!options.takesProbabilities(output, label))
+    wrong = checkClasses(output, label, options.axis);
+  else if (options.ignoreIndex)
+    wrong = "'ignore_index' is a class number, but the label holds "
+            "probabilities";
+  if (!wrong.empty())
+    return wrong;
+  int64_t classes = output.getDimSize(*getAxis(output, options.axis));
+  return checkCount(options.weights.ofClasses, classes,
+                    "'class_weights' are numbers of classes", output);
+}
+
 std::string mlir::hfta::checkLoss(const LossOptions &options,
                                   RankedTensorType output,
                                   RankedTensorType label) {
   if (!isa<FloatType>(output.getElementType()))
     return "the output must be a float";
   if (takesClasses(options.kind))
-    return checkClasses(output, label, options.axis);
+    return checkClassLoss(options, output, label);
   if (!areAlike(output.getShape(), label.getShape()))
     return "output and label must have one shape, but " +
            describeTypes(output, label);
-  return "";
+  ArrayRef<double> weights = options.weights.ofOnes;
+  if (weights.size() == 1)
+    return "";
+  return checkCount(weights,
+                    output.getRank() > 1 ? output.getShape().back() : 1,
+                    "'pos_weight' is one number, or one for each element of "
+                    "the last axis",
+                    output);
 }
 
 bool mlir::hfta::hasClassAxis(RankedTensorType output, RankedTensorType label,
@@ -168,64 +212,141 @@ class ClassLoss {
 public:
   ClassLoss(TensorBuilder &tensors, const LossOptions &options, Value output,
             Value label)
-      : tensors(tensors), options(options), output(output),
+      : tensors(tensors), options(options), output(output), label(label),
         type(getTensorType(output)), axis(*getAxis(type, options.axis)),
-        classes(type.getDimSize(axis)), shape(without(type.getShape(), axis)),
-        label(tensors.reshape(label, shape)) {}
+        classes(type.getDimSize(axis)), shape(without(type.getShape(), axis)) {}
 
   Loss build(const std::optional<RandomKeys> &keys) {
-    Value scores = output;
+    scores = output;
     if (options.kind == LossKind::crossEntropy)
       scores = tensors.create<LogSoftmaxOp>(scores, axis);
-    Value losses = choose(scores, label);
-    if (options.labelSmoothing)
-      losses = smooth(losses, scores);
-    Value counts = tensors.compare(ComparePredicate::not_equal, label,
-                                   options.ignoreIndex);
-    Loss loss = {losses, tensors.cast(counts, type.getElementType()), {}};
-    if (keys)
-      loss.drawnLosses =
-          choose(scores, drawClasses(tensors, *keys, scores, axis,
-                                     getElementType(label)));
+    ArrayRef<double> numbers = options.weights.ofClasses;
+    if (!numbers.empty())
+      weights = tensors.broadcast(
+          tensors.list(numbers, cast<FloatType>(type.getElementType())),
+          type.getShape(), axis);
+    Loss loss =
+        options.takesProbabilities(type, getTensorType(label))
+            ? buildOfProbabilities(tensors.reshape(
+                  tensors.cast(label, type.getElementType()), type.getShape()))
+            : buildOfClasses(tensors.reshape(label, shape));
+    if (!keys)
+      return loss;
+    loss.drawnLosses = draw(*keys);
+    // The root of the weight that an element's target has in total.
+    if (weights)
+      loss.drawnLosses = tensors.binary<MulOp>(
+          loss.drawnLosses, tensors.unary<SqrtOp>(addTarget()));
     return loss;
   }
 
 private:
+  Loss buildOfClasses(Value label) {
+    Value losses = choose(scores, label);
+    if (weights) {
+      ofLabel = pick(weights, label);
+      losses = tensors.binary<MulOp>(losses, ofLabel);
+    }
+    if (options.labelSmoothing)
+      losses = smooth(losses, weigh(scores));
+    Value counts = tensors.cast(tensors.compare(ComparePredicate::not_equal,
+                                                label, options.getIgnored()),
+                                type.getElementType());
+    Loss loss = {losses, counts, {}, {}};
+    if (weights)
+      loss.divisors = tensors.binary<MulOp>(ofLabel, counts);
+    return loss;
+  }
+
+  Loss buildOfProbabilities(Value target) {
+    if (options.labelSmoothing)
+      target = tensors.binary<AddOp>(
+          tensors.binary<MulOp>(target, repeatScalar(getKept(), target)),
+          repeatScalar(getShare(), target));
+    probabilities = weigh(target);
+    Value losses = addClasses(tensors.binary<MulOp>(probabilities, scores));
+    return {losses, tensors.splatLike(losses, 1), {}, {}};
+  }
+
+  /// Returns losses for classes that are drawn.
+  Value draw(const RandomKeys &keys) {
+    Type indexType = probabilities ? tensors.getBuilder().getI64Type()
+                                   : getElementType(label);
+    return choose(scores, drawClasses(tensors, keys, scores, axis, indexType));
+  }
+
+  /// Returns the sum of each element's weighted and smoothed target.
+  Value addTarget() {
+    if (probabilities)
+      return tensors.reduce(ReduceKind::sum, probabilities, {axis});
+    return options.labelSmoothing
+               ? smooth(ofLabel, tensors.unary<NegOp>(weights))
+               : ofLabel;
+  }
+
+  /// Returns the entry of each element's class.
+  Value pick(Value values, Value chosenClass) {
+    Value isChosen =
+        tensors.compare(ComparePredicate::equal,
+                        tensors.create<IotaOp>(type.getShape(), axis,
+                                               getElementType(chosenClass)),
+                        tensors.repeat(chosenClass, axis, classes));
+    Value chosen =
+        tensors.select(isChosen, values, tensors.splatLike(values, 0));
+    return tensors.reduce(ReduceKind::sum, chosen, {axis});
+  }
+
   /// Returns the negative score of each element's class.
   Value choose(Value scores, Value chosenClass) {
-    Value isChosen = tensors.compare(
-        ComparePredicate::equal,
-        tensors.create<IotaOp>(type.getShape(), axis, getElementType(label)),
-        tensors.repeat(chosenClass, axis, classes));
-    Value chosen =
-        tensors.select(isChosen, scores, tensors.splatLike(scores, 0));
+    return tensors.unary<NegOp>(pick(scores, chosenClass));
+  }
+
+  /// Returns the negative sum over classes.
+  Value addClasses(Value values) {
     return tensors.unary<NegOp>(
-        tensors.reduce(ReduceKind::sum, chosen, {axis}));
+        tensors.reduce(ReduceKind::sum, values, {axis}));
+  }
+
+  Value weigh(Value values) {
+    return weights ? tensors.binary<MulOp>(values, weights) : values;
+  }
+
+  Value getSmoothing() {
+    return tensors.cast(options.labelSmoothing, type.getElementType());
+  }
+  /// Returns what smoothing leaves to the label.
+  Value getKept() {
+    Value smoothing = getSmoothing();
+    return tensors.binary<SubOp>(tensors.splatLike(smoothing, 1), smoothing);
+  }
+  /// Returns what smoothing gives to each class.
+  Value getShare() {
+    return tensors.binary<DivOp>(getSmoothing(), static_cast<double>(classes));
+  }
+  Value repeatScalar(Value scalar, Value like) {
+    return tensors.broadcast(scalar, getShape(like), {});
   }
 
   /// Returns (1 - e) * loss + e / classes * sum of -score.
   Value smooth(Value losses, Value scores) {
-    Value smoothing =
-        tensors.cast(options.labelSmoothing, type.getElementType());
-    Value kept =
-        tensors.binary<SubOp>(tensors.splatLike(smoothing, 1), smoothing);
-    Value share =
-        tensors.binary<DivOp>(smoothing, static_cast<double>(classes));
-    Value all =
-        tensors.unary<NegOp>(tensors.reduce(ReduceKind::sum, scores, {axis}));
+    Value kept = getKept(), share = getShare();
+    Value all = addClasses(scores);
     return tensors.binary<AddOp>(
-        tensors.binary<MulOp>(losses, tensors.broadcast(kept, shape, {})),
-        tensors.binary<MulOp>(all, tensors.broadcast(share, shape, {})));
+        tensors.binary<MulOp>(losses, repeatScalar(kept, losses)),
+        tensors.binary<MulOp>(all, repeatScalar(share, all)));
   }
 
   TensorBuilder &tensors;
   const LossOptions &options;
-  Value output;
+  Value output, label;
   RankedTensorType type;
   int64_t axis;
   int64_t classes;
   SmallVector<int64_t> shape;
-  Value label;
+  Value scores;  ///< logarithms of probabilities
+  Value weights; ///< those of classes in the output's shape; null: all are 1
+  Value ofLabel; ///< the weight of each element's class, with `weights`
+  Value probabilities; ///< where the label is such: smoothed and weighted
 };
 } // namespace
 
@@ -235,6 +356,7 @@ static Loss buildSquaredDifferences(TensorBuilder &tensors, Value output,
   Value difference = tensors.binary<SubOp>(output, target);
   Loss loss = {tensors.binary<MulOp>(difference, difference),
                tensors.splatLike(output, 1),
+               {},
                {}};
   // The target is output + noise: the gradient of the squared difference is
   // that of -2 noise output.
@@ -244,22 +366,50 @@ static Loss buildSquaredDifferences(TensorBuilder &tensors, Value output,
   return loss;
 }
 
+/// Returns the weights of ones in the output's shape; null if all are 1.
+static Value getPositiveWeights(TensorBuilder &tensors,
+                                ArrayRef<double> numbers, Value output) {
+  if (numbers.empty())
+    return {};
+  if (numbers.size() == 1)
+    return tensors.splatLike(output, numbers.front());
+  ArrayRef<int64_t> shape = getShape(output);
+  return tensors.broadcast(
+      tensors.list(numbers, cast<FloatType>(getElementType(output))), shape,
+      static_cast<int64_t>(shape.size()) - 1);
+}
+
 /// Builds (1 - t) x + log(1 + e^-x), which is exact for large x of either sign.
-static Loss buildBinaryCrossEntropy(TensorBuilder &tensors, Value output,
+/// With weights p of ones, the logarithm has the factor 1 - t + p t.
+static Loss buildBinaryCrossEntropy(TensorBuilder &tensors,
+                                    const LossOptions &options, Value output,
                                     Value target,
                                     const std::optional<RandomKeys> &keys) {
-  auto build = [&](Value of) {
+  Value positive = getPositiveWeights(tensors, options.weights.ofOnes, output);
+  Value total;
+  auto build = [&](Value of, bool isWeighted) {
     Value other = tensors.binary<SubOp>(tensors.splatLike(of, 1), of);
     Value tail = tensors.unary<SoftplusOp>(tensors.unary<NegOp>(output));
+    if (isWeighted) {
+      total = tensors.binary<AddOp>(other, tensors.binary<MulOp>(positive, of));
+      tail = tensors.binary<MulOp>(total, tail);
+    }
     return tensors.binary<AddOp>(tensors.binary<MulOp>(other, output), tail);
   };
-  Loss loss = {build(target), tensors.splatLike(output, 1), {}};
-  if (keys) {
-    Value isOne = tensors.compare(ComparePredicate::less,
-                                  drawUniform(tensors, *keys, output),
-                                  tensors.unary<SigmoidOp>(output));
-    loss.drawnLosses = build(tensors.cast(isOne, getElementType(output)));
-  }
+  Loss loss = {build(target, static_cast<bool>(positive)),
+               tensors.splatLike(output, 1),
+               {},
+               {}};
+  if (!keys)
+    return loss;
+  Value isOne = tensors.compare(ComparePredicate::less,
+                                drawUniform(tensors, *keys, output),
+                                tensors.unary<SigmoidOp>(output));
+  loss.drawnLosses =
+      build(tensors.cast(isOne, getElementType(output)), /*isWeighted=*/false);
+  if (total)
+    loss.drawnLosses =
+        tensors.binary<MulOp>(loss.drawnLosses, tensors.unary<SqrtOp>(total));
   return loss;
 }
 
@@ -278,7 +428,8 @@ Loss mlir::hfta::buildLoss(OpBuilder &builder, Location loc,
   case LossKind::mse:
     return buildSquaredDifferences(tensors, output, makeTarget(), keys);
   case LossKind::binaryCrossEntropy:
-    return buildBinaryCrossEntropy(tensors, output, makeTarget(), keys);
+    return buildBinaryCrossEntropy(tensors, options, output, makeTarget(),
+                                   keys);
   }
   llvm_unreachable("all kinds of losses are above");
 }
@@ -286,6 +437,13 @@ Loss mlir::hfta::buildLoss(OpBuilder &builder, Location loc,
 //===----------------------------------------------------------------------===//
 // Accuracy
 //===----------------------------------------------------------------------===//
+
+Value mlir::hfta::buildLikeliestClass(OpBuilder &builder, Location loc,
+                                      Value label, int64_t axis) {
+  TensorBuilder tensors(builder, loc);
+  return findLargest(tensors, label, *getAxis(getTensorType(label), axis),
+                     builder.getI64Type());
+}
 
 Value mlir::hfta::buildAccuracy(OpBuilder &builder, Location loc, Value output,
                                 Value label, int64_t axis) {

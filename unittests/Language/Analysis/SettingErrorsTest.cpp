@@ -134,7 +134,7 @@ TEST(JobErrors, LossArgument) {
       R"(job.hfta:11:34: error: 'cross_entropy' has no argument 'smoothing'
   loss cross_entropy(net, label, smoothing = 0.1)
                                  ^~~~~~~~~
-hint: arguments are: 'output', 'label', 'axis', 'ignore_index', 'label_smoothing'
+hint: arguments are: 'output', 'label', 'axis', 'ignore_index', 'label_smoothing', 'class_weights'
 )");
 }
 
@@ -147,12 +147,21 @@ hint: it is a number of at least 0 and at most 1
 )");
 }
 
+TEST(JobErrors, ClassWeights) {
+  EXPECT_EQ(getErrors("(net, label)", "(net, label, class_weights = [1, -2])"),
+            R"(job.hfta:11:54: error: 'class_weights' is out of range, got -2
+  loss cross_entropy(net, label, class_weights = [1, -2])
+                                                     ^~
+hint: each is a number of at least 0 and at most 3.4028234663852886e+38
+)");
+}
+
 TEST(JobErrors, TooManyArguments) {
-  EXPECT_EQ(getErrors("(net, label)", "(net, label, 1, 2, 3, 4)"),
-            R"(job.hfta:11:43: error: too many arguments for 'cross_entropy'
-  loss cross_entropy(net, label, 1, 2, 3, 4)
-                                          ^
-hint: it is cross_entropy(output, label, axis = ..., ignore_index = ..., label_smoothing = ...)
+  EXPECT_EQ(getErrors("(net, label)", "(net, label, 1, 2, 0.3, 4, 5)"),
+            R"(job.hfta:11:48: error: too many arguments for 'cross_entropy'
+  loss cross_entropy(net, label, 1, 2, 0.3, 4, 5)
+                                               ^
+hint: it is cross_entropy(output, label, axis = ..., ignore_index = ..., label_smoothing = ..., class_weights = ...)
 )");
 }
 
@@ -335,7 +344,7 @@ TEST(JobErrors, LossShape) {
       R"(job.hfta:11:8: error: output and label must have one shape, but the output is [8, 3], the label [8]
   loss mse(net, label)
        ^~~~~~~~~~~~~~~
-hint: cross_entropy and nll take class numbers, mse and binary_cross_entropy equal shapes
+hint: cross_entropy and nll take class numbers, cross_entropy also probabilities in the output's shape, mse and binary_cross_entropy equal shapes
 )");
 }
 
