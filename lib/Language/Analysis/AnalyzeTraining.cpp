@@ -271,9 +271,8 @@ static constexpr LossInfo kLosses[] = {
      "axis = -1, ignore_index = -100, label_smoothing = 0, class_weights = [1, "
      "...]",
      "logits along `axis`; labels are class indices, in the shape of the "
-     "output "
-     "without this axis; labels equal to `ignore_index` don't count. Or labels "
-     "are floats in the output's shape: probabilities of the classes"},
+     "output without this axis; labels equal to `ignore_index` don't count. Or "
+     "labels are floats in the output's shape: probabilities of the classes"},
     {"nll", LossKind::nll, kNll,
      "axis = -1, ignore_index = -100, class_weights = [1, ...]",
      "like `cross_entropy` with class indices, but of log-probabilities"},
