@@ -56,7 +56,7 @@ def record(model, args, path, to=None, *, loss="mse", target=None, kwargs=None):
     tensors = {f"input/{name}": arg.numpy()
                for name, arg in zip(_find_inputs(content, len(args)), args)}
     names = _NamesInFile(model, content, os.path.dirname(path))
-    twin = copy.deepcopy(model).double()
+    twin = copy.deepcopy(model).cpu().double()
     _disable_dropout(twin)
     if not model.training:
         twin.train()
