@@ -32,7 +32,7 @@ struct ScatterCase {
   std::string indexType = "i64";
   enum { ofCopies, shared, constant } owner = ofCopies; ///< the indices' owner
   /// The kind of a scatter_reduce into @g; empty: a scatter_add.
-  std::string reduction;
+  std::string reduction = "";
 };
 
 std::ostream &operator<<(std::ostream &os, const ScatterCase &scatter) {
