@@ -153,7 +153,7 @@ module attributes {hfta.job = #job} {
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, epochs = 1 : i64, optimizer = "sgd",
   hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>},
   {name = "weight_decay", values = array<f64: 0.0, 0.0>},
-  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>}
+  {name = "momentum", values = array<f64: 0.0, 0.0>}], seed = array<i64: 1, 2>, metric = "accuracy"}
 // CHECK: hfta.variable @w {block = 0 : i64
 // CHECK: hfta.variable @frozen {block = 1 : i64
 // CHECK: hfta.variable @unread {role
