@@ -67,7 +67,10 @@ class Check(CudaWork):
         self.expect_near(hopper, expected, f"{what} on sm_90", NEAR[precision])
 
     def check_bytes(self, job, gpu, expected):
-        for seed in range(2, 11):
+        """Tries many orders of execution, and each copy alone, for one job, and some of
+        them for the others."""
+        is_first = job == "mlp"
+        for seed in range(2, 11 if is_first else 4):
             self.expect_bytes(self.train(gpu, f"{job}-{seed}", seed=seed), expected,
                               f"{job}, seed {seed}")
         apart = self.compile(f"{job}-apart", job, "--no-fuse")
@@ -77,8 +80,8 @@ class Check(CudaWork):
         self.train(gpu, resumed, "--steps", 2)
         self.expect_bytes(self.train(gpu, resumed, "--resume", seed=5), expected,
                           f"{job}, resumed")
-        for copy, rate in enumerate(RATES):
-            alone = self.compile(f"{job}-{copy}", job, rates=[rate])
+        for copy in range(COPIES) if is_first else (1,):
+            alone = self.compile(f"{job}-{copy}", job, rates=[RATES[copy]])
             own = checkpoint(self.train(alone, f"{job}-alone-{copy}"), STEPS)
             theirs = read_safetensors(copy_file(checkpoint(expected, STEPS), copy))
             expect_equal(read_safetensors(copy_file(own, 0)), theirs,
