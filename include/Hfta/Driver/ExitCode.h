@@ -13,8 +13,7 @@ namespace mlir::hfta {
   X(input, 1, "the input is wrong")                                            \
   X(usage, 2, "wrong usage")                                                   \
   X(unsupported, 3,                                                            \
-    "the input uses something unsupported, or needs more memory than the "     \
-    "budget or the system allows")                                             \
+    "something unsupported, or more memory needed than allowed")               \
   X(cannotWrite, 4, "cannot write or link the output")                         \
   X(internal, 70, "internal error")
 
