@@ -136,7 +136,7 @@ def check_measured(check, measured):
 def check_refused(check, measured):
     job = check.write("sweep")
     check.refuse(job, check.write_costs(measured, SECONDS, model="0f"),
-                 "costs.json: error: model: expected the job's", "'0f'")
+                 "costs.json: error: model: expected the digest of the job's model", "'0f'")
     check.refuse(job, check.write_costs(measured, SECONDS, copies=3),
                  "costs.json: error: copies: expected the job's 2, got 3")
     check.refuse(job, check.write_costs(measured, SECONDS, cuts=[["a"], ["b", "c"]]),

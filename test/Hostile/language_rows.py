@@ -171,8 +171,8 @@ def make_number_rows():
     yield change("a negative number of epochs", "steps     3", "epochs -1", 1,
                  "-1")
     yield change("a size of steps", "steps     3", "steps 3MiB", 1, "'steps'",
-                 "no size")
-    yield change("a size in a model", "16))", "16KiB))", 1, "no size")
+                 "not a size")
+    yield change("a size in a model", "16))", "16KiB))", 1, "not a size")
     yield change("a size beyond 2^62 bytes", "steps     3", "steps 9999999TiB", 1,
                  "size out of range")
     yield change("a size with an unknown unit", "steps     3", "steps 3MB", 1,
@@ -325,12 +325,12 @@ def make_precondition_rows():
         yield change(f"inverses on {share} of four replicas", "steps     3",
                      "steps 3\n  micro_batches 4\n  pipeline replicas = [4]\n"
                      f"  precondition kfac(placement = fraction({share}))", 1,
-                     "of 4 replicas", "fraction(0.5)", place="job.hfta:19:")
+                     "with 4 replicas", "fraction(0.5)", place="job.hfta:19:")
     stages = ('steps 3\n  micro_batches 4\n  pipeline cuts = ["hidden"], '
               "replicas = [2, 3]\n")
     yield change("inverses on a half of three replicas of a stage", "steps     3",
                  f"{stages}  precondition kfac(placement = fraction(0.5))", 1,
-                 "of 3 replicas of stage 1", "fraction(1)", place="job.hfta:19:")
+                 "with 3 replicas of stage 1", "fraction(1)", place="job.hfta:19:")
     yield change("factors of one group where stages have other groups", "steps     3",
                  f"{stages}  precondition kfac(placement = local)", 1,
                  "stage 0 has 2, stage 1 has 3", place="job.hfta:19:")

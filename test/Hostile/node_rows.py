@@ -133,7 +133,7 @@ def make_attribute_rows():
                      [zeros("s", 4)], opset=23), 1, "node 'rmsnormalization'", "axis 3")
     yield row("a root mean square with a scale of another shape",
               simple([node("RMSNormalization", ["x", "s"], ["y"])], [zeros("s", 3)],
-                     opset=23), 1, "node 'rmsnormalization'", "[3]")
+                     opset=23), 1, "node 'rmsnormalization'", "3", "size 4")
     yield row("a dropout rate of NaN",
               make_node("Dropout", lambda name: tensor(
                   name, [], [float("nan")])), 1, "node 'dropout' (Dropout)",
@@ -354,7 +354,7 @@ def make_size_rows():
                         inputs=[value("x", ["batch", 4], INT64)]), 1,
               "node 'onehot' (OneHot)")
     yield row("more constants for sampling than a model may have",
-              simple([*(node("Resize", ["x", "", "", "wide"], [name], name, mode="linear")
+              simple([*(node("Resize", ["x", "", "", "wide"], [name], name, mode="cubic")
                         for name in ("first", "second")),
                       node("Add", ["first", "second"], ["y"])],
                      [integers("wide", [2, 1 << 22])]), 3,

@@ -1,5 +1,5 @@
 // RUN: hfta-opt %s -hfta-fuse-models -hfta-plan-pipeline=cuts=act | FileCheck %s --check-prefix=FUSED
-// RUN: sed 's/fuse = true/fuse = false/' %s | hfta-opt -hfta-fuse-models -hfta-plan-pipeline=cuts=act | FileCheck %s --check-prefix=ALONE
+// RUN: sed 's/{name = "j",/& fuse = false,/' %s | hfta-opt -hfta-fuse-models -hfta-plan-pipeline=cuts=act | FileCheck %s --check-prefix=ALONE
 
 // Where copies have ops of their own, because their models differ or because they
 // are compiled alone, a cut's name is that of each copy's own value. A cast or a

@@ -1,5 +1,5 @@
 // RUN: hfta-opt %s -hfta-store-gradients -canonicalize | FileCheck %s -enable-var-scope
-// RUN: sed 's/micro_batches = 1/micro_batches = 2/' %s | hfta-opt -hfta-store-gradients -canonicalize | FileCheck %s --check-prefix=ADDED
+// RUN: sed 's/epochs = 1/micro_batches = 2 : i64, &/' %s | hfta-opt -hfta-store-gradients -canonicalize | FileCheck %s --check-prefix=ADDED
 module attributes {hfta.job = {name = "j", optimizer = "sgd", copies = 2 : i64, batch = 4 : i64,
     epochs = 1 : i64}} {
 // CHECK: hfta.stores_gradients
