@@ -9,14 +9,16 @@
 
 using namespace mlir::hfta;
 
-/// Stands in for a member of Job, which the records of Settings.def have.
-static int64_t scratch = 0;
-
 int main(int argc, char **argv) {
   ScratchSetting setting({SettingType::Size, "scratch", 0.0,
                           NumberRange::wholeFrom(1024), "scratch", "SIZE",
                           "memory for nothing", "none", "SIZE",
                           "memory for nothing at all", setting_traits::None,
-                          [](Job &) -> SettingRef { return &scratch; }});
+                          [](Job &job) -> SettingRef {
+                            // No member of a job is made for this record, so it
+                            // shares that of a setting that the test leaves
+                            // out.
+                            return &job.clusterPointToPoint;
+                          }});
   return runDriver(argc, argv);
 }
