@@ -6,6 +6,7 @@
 #include "Hfta/Driver/Driver.h"
 #include "Hfta/Driver/Output.h"
 #include "Hfta/Language/Files.h"
+#include "Hfta/Language/Parser.h"
 #include "SharedLibrary.h"
 
 #include "llvm/ADT/SmallString.h"
@@ -71,16 +72,6 @@ static ExitCode openRecord(const DriverOptions &options,
 // The job
 //===----------------------------------------------------------------------===//
 
-static std::string quote(llvm::StringRef text) {
-  std::string quoted = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      quoted += '\\';
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
 /// Describes a field of the data block by the type of one sample. Its file is
 /// never read: steps are given the record's own memory.
 static std::string describeField(llvm::StringRef name,
@@ -111,11 +102,13 @@ static GeneratedJob makeJob(llvm::StringRef model,
   fields += describeField("target", record.getTarget());
   std::string text;
   llvm::raw_string_ostream(text)
-      << "model recorded = onnx(" << quote(model) << ")\ndata batch { train "
-      << fields << " }\ntrain check {\n  model recorded(" << names
+      << "model recorded = onnx(" << quoteText(model)
+      << ")\ndata batch { train " << fields
+      << " }\ntrain check {\n  model recorded(" << names
       << ")\n  data batch, batch = " << record.getBatch()
       << ", shuffle = false\n  loss " << record.getLoss() << "(recorded."
-      << quote(record.getOutput()) << ", target" << record.getLossArguments()
+      << quoteText(record.getOutput()) << ", target"
+      << record.getLossArguments()
       << ")\n  optimizer sgd(lr = " << printNumber(record.getLearningRate())
       << ")\n  precision f64\n}\n";
   // The name is without a folder, so that the model's path begins where the

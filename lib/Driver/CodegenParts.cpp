@@ -13,8 +13,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The number of instructions that each balanced part should have, and the
-/// largest number of such parts.
+/// Functions are distributed evenly over parts, which are compiled in parallel:
+/// the number of instructions that a part should have, and the most parts.
 static constexpr size_t kPartInstructions = 8000;
 static constexpr size_t kMaxParts = 8;
 

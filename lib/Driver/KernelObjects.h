@@ -37,9 +37,10 @@ struct KernelObject {
 /// The kernels of a module, in their order.
 class KernelObjects {
 public:
-  /// Begins with the kernels of a module at phase linalg, and replaces those
-  /// that are in the cache by declarations of lowered kernels. Their symbols
-  /// begin with `prefix`. `verifiesSums`: whether lowering verifies sums.
+  /// Begins with the kernels of a module at phase linalg. Equal kernels become
+  /// one, and those that are in the cache are replaced by declarations of
+  /// lowered kernels. Their symbols begin with `prefix`. `verifiesSums`:
+  /// whether lowering verifies sums.
   void replaceKnown(ModuleOp module, llvm::StringRef prefix, bool verifiesSums);
   /// Takes the code of the kernels that aren't known out of the module, which
   /// is at phase llvm, if they are large enough for objects of their own.

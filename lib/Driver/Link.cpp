@@ -31,9 +31,9 @@ llvm::Expected<std::string> hfta::findRuntime() {
 // The command
 //===----------------------------------------------------------------------===//
 
+namespace {
 /// The folders of the files that every program is linked with: of the C library
 /// and of the C compiler's own library.
-namespace {
 struct SystemFolders {
   std::string library, compiler;
 };
@@ -83,6 +83,11 @@ static std::optional<SystemFolders> findSystemFolders() {
       !llvm::sys::fs::exists(kDynamicLinker))
     return std::nullopt;
   return folders;
+}
+
+/// Returns a path that no program takes for an option.
+static std::string escapePath(llvm::StringRef path) {
+  return (path.starts_with("-") ? "./" : "") + path.str();
 }
 
 /// Returns the command that links with `inputs`: LLVM's linker itself where it
@@ -148,12 +153,12 @@ llvm::Error hfta::linkProgram(llvm::ArrayRef<std::string> objects,
       return part.takeError();
     if (llvm::Error error = part->write(object))
       return error;
-    inputs.push_back(part->getTemporaryPath().str());
+    inputs.push_back(escapePath(part->getTemporaryPath()));
     parts.push_back(std::move(*part));
   }
   inputs.push_back(*runtime);
   std::vector<std::string> command =
-      makeCommand(*compiler, program->getTemporaryPath(), inputs);
+      makeCommand(*compiler, escapePath(program->getTemporaryPath()), inputs);
   if (llvm::Error error = runProgram(
           llvm::SmallVector<llvm::StringRef>(command.begin(), command.end()),
           "link"))

@@ -95,6 +95,8 @@ def make_hftac_rows():
     yield hftac("an unknown option", 2, "'--frobnicate'",
                 options=["--frobnicate"])
     yield hftac("an option without its value", 2, "'-o'", options=["-o"])
+    yield Row("an output that begins with a dash", {"job.hfta": language_rows.GOOD},
+              ["hftac", "job.hfta", "-o", "-program"], (0,), ())
     yield hftac("an empty value", 2, "'--emit'", options=["--emit="])
     yield hftac("a phase that doesn't exist", 2, "'--emit'", "'exee'",
                 options=["--emit=exee"])

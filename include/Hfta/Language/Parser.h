@@ -12,6 +12,9 @@ namespace mlir::hfta {
 /// parts that could be parsed are returned all the same.
 ast::JobFile parseJobFile(unsigned bufferId, JobDiagnostics &diagnostics);
 
+/// Returns the text as a string literal of the job language.
+std::string quoteText(llvm::StringRef text);
+
 /// A job option of the command line.
 struct JobFlag {
   std::string name;  ///< without the dashes: "train-data", "seed", ...

@@ -47,7 +47,7 @@ static std::string makeName(llvm::StringRef path) {
   return name;
 }
 
-static std::string quote(llvm::StringRef text) {
+std::string hfta::quoteText(llvm::StringRef text) {
   std::string quoted = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\')
@@ -63,7 +63,7 @@ static void addModels(ast::JobFile &file, llvm::ArrayRef<std::string> models,
   std::string name = makeName(models.front());
   std::string text = "model " + name + " = onnx(";
   llvm::interleave(
-      models, [&](const std::string &path) { text += quote(path); },
+      models, [&](const std::string &path) { text += quoteText(path); },
       [&] { text += ", "; });
   text += ")\ntrain " + name + " {\n  model " + name + "\n}\n";
   Parser(addBuffer(text, "command line", diagnostics), diagnostics)

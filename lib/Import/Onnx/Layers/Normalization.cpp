@@ -184,6 +184,24 @@ static void importLayerNormalization(Node &node) {
   node.setOutput(2, moments.inverseDeviation);
 }
 
+/// Multiplies by the scale, input 1, and adds the bias, input 2, each of which
+/// has one value for each element of axis 1, which is called `kind` in
+/// messages. Returns nullptr after an error.
+static Value scaleAndShift(Node &node, Value value, StringRef kind) {
+  Value scale = node.getInput(1), bias = node.getInput(2);
+  if (!value || !scale || !bias)
+    return nullptr;
+  ArrayRef<int64_t> shape = getShape(value);
+  for (Value operand : {scale, bias})
+    if (getShape(operand) != ArrayRef<int64_t>(shape[1])) {
+      node.invalid("scale or bias of shape " + formatShape(getShape(operand)) +
+                   " for " + Twine(shape[1]) + " " + kind);
+      return nullptr;
+    }
+  value = node.mul(value, node.broadcastAlong(scale, shape, {1}));
+  return node.add(value, node.broadcastAlong(bias, shape, {1}));
+}
+
 static void importInstanceNormalization(Node &node) {
   Value input = node.getInput(0);
   if (!node.requireFloat(input))
@@ -197,16 +215,8 @@ static void importInstanceNormalization(Node &node) {
   Moments moments = normalize(
       node, input, llvm::to_vector(llvm::seq<int64_t>(2, shape.size())),
       node.getNonNegative("epsilon", 1e-5));
-  Value scale = node.getInput(1), bias = node.getInput(2);
-  for (Value operand : {scale, bias})
-    if (operand && getShape(operand) != ArrayRef<int64_t>(shape[1])) {
-      node.invalid("scale or bias of shape " + formatShape(getShape(operand)) +
-                   " for " + Twine(shape[1]) + " channels");
-      return;
-    }
-  Value result =
-      node.mul(moments.normalized, node.broadcastAlong(scale, shape, {1}));
-  node.setOutput(0, node.add(result, node.broadcastAlong(bias, shape, {1})));
+  if (Value result = scaleAndShift(node, moments.normalized, "channels"))
+    node.setOutput(0, result);
 }
 
 /// Imports the normalization of groups of channels. Before version 21 a scale
@@ -235,18 +245,11 @@ static void importGroupNormalization(Node &node) {
   Moments moments = normalize(
       node, inGroups, llvm::to_vector(llvm::seq<int64_t>(2, grouped.size())),
       node.getNonNegative("epsilon", 1e-5));
-  Value result = node.reshape(moments.normalized, affine);
-  Value scale = node.getInput(1), bias = node.getInput(2);
-  for (Value operand : {scale, bias})
-    if (operand && getShape(operand) != ArrayRef<int64_t>(affine[1])) {
-      node.invalid("scale or bias of shape " + formatShape(getShape(operand)) +
-                   " for " + Twine(affine[1]) +
-                   (isOfGroups ? " groups" : " channels"));
-      return;
-    }
-  result = node.mul(result, node.broadcastAlong(scale, affine, {1}));
-  result = node.add(result, node.broadcastAlong(bias, affine, {1}));
-  node.setOutput(0, node.reshape(result, shape));
+  Value normalized = node.reshape(moments.normalized, affine);
+  Value result =
+      scaleAndShift(node, normalized, isOfGroups ? "groups" : "channels");
+  if (result)
+    node.setOutput(0, node.reshape(result, shape));
 }
 
 /// Divides by the root mean square along the axes from `axis` on.
