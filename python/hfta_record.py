@@ -39,28 +39,29 @@ def record(model, args, path, to=None, *, loss="mse", target=None, kwargs=None):
     each step to the file `to`, by default NAME.record.safetensors next to the
     NAME.onnx that `path` names. Returns the file's path.
 
-    `args` are tensors with the samples along axis 0. `loss`, one of LOSSES,
+    `args`, and `kwargs` by name, are tensors with the samples along axis 0. `loss`, one of LOSSES,
     compares the first output with `target`, which is made up if it isn't given.
     Dropout layers drop nothing. The module isn't changed.
     """
     if loss not in LOSSES:
         raise ValueError(f"unknown loss '{loss}', expected {', '.join(LOSSES)}")
-    args = [*(args if isinstance(args, tuple) else (args,)),
-            *(kwargs or {}).values()]
+    args, kwargs = args if isinstance(args, tuple) else (args,), kwargs or {}
+    every = [*args, *kwargs.values()]
     if not all(isinstance(arg, torch.Tensor) and arg.dim() and
-               len(arg) == len(args[0]) for arg in args):
+               len(arg) == len(every[0]) for arg in every):
         raise ValueError("a record needs inputs that are tensors with the samples "
                          "along axis 0")
     args = [_convert(arg) for arg in args]
+    kwargs = {name: _convert(arg) for name, arg in kwargs.items()}
     content = onnx.load(path, load_external_data=False)
     tensors = {f"input/{name}": arg.numpy()
-               for name, arg in zip(_find_inputs(content, len(args)), args)}
+               for name, arg in _name_inputs(content, args, kwargs).items()}
     names = _NamesInFile(model, content, os.path.dirname(path))
     twin = copy.deepcopy(model).cpu().double()
     _disable_dropout(twin)
     if not model.training:
         twin.train()
-    tensors.update(_train(twin, args, loss, target, names))
+    tensors.update(_train(twin, args, kwargs, loss, target, names))
     to = to or os.path.splitext(path)[0] + ".record.safetensors"
     _write(to, tensors, {
         "format": "hfta-record", "version": "1", "model": _digest_file(path),
@@ -125,7 +126,7 @@ def _make_target(output, loss):
     return make(output.shape, generator=generator, dtype=torch.float64)
 
 
-def _train(model, args, loss, target, names):
+def _train(model, args, kwargs, loss, target, names):
     """Returns the record's tensors, except for the inputs."""
     parameters = [parameter for parameter in model.parameters()
                   if parameter.requires_grad]
@@ -138,7 +139,7 @@ def _train(model, args, loss, target, names):
                              + ("class numbers" if loss in OF_CLASSES else "floats"))
     for step in range(1, STEPS + 1):
         optimizer.zero_grad()
-        output = _get_first(model(*args))
+        output = _get_first(model(*args, **kwargs))
         if target is None:
             target = _make_target(output, loss)
         value = LOSSES[loss](output, target)
@@ -160,13 +161,19 @@ def _train(model, args, loss, target, names):
 # -----------------------
 
 
-def _find_inputs(content, count):
+def _name_inputs(content, args, kwargs):
+    """Returns the arguments by the names of the file's inputs, in their order there:
+    keyword arguments are inputs of their own names, or else, as positional ones, the
+    next in order."""
     held = {tensor.name for tensor in content.graph.initializer}
     inputs = [value.name for value in content.graph.input if value.name not in held]
+    count = len(args) + len(kwargs)
     if len(inputs) != count:
         raise NotExportable(f"the file has {len(inputs)} inputs ({', '.join(inputs)}), "
                             f"the module got {count}")
-    return inputs
+    named = {name: arg for name, arg in kwargs.items() if name in inputs}
+    others = iter([*args, *(arg for name, arg in kwargs.items() if name not in named)])
+    return {name: named[name] if name in named else next(others) for name in inputs}
 
 
 class _NamesInFile:

@@ -1,4 +1,4 @@
-"""Small modules whose training depends on what ONNX can't say, or that exporters change:
+"""Small modules whose training depends on what ONNX can't express, or that exporters change:
 detached values, straight-through estimators, teachers, padding rows, frozen norms, ties.
 Used by scripts/check-exports."""
 

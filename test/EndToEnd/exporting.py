@@ -162,6 +162,31 @@ def check_records(work, dynamo):
         fail("a changed module isn't found")
 
 
+class Optional(nn.Module):
+    """Has an input between two others that isn't given."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 2)
+
+    def forward(self, x, bias=None, scale=None):
+        x = self.linear(x)
+        if bias is not None:
+            x = x + bias
+        return x if scale is None else x * scale
+
+
+def check_keywords(work, dynamo):
+    """Keyword arguments are passed by name, in whatever order they are given."""
+    torch.manual_seed(6)
+    module, x = Optional(), torch.randn(4, 3)
+    scale, bias = torch.randn(4, 2), torch.randn(4, 2)
+    path = str(work.folder / f"keywords-{dynamo}.onnx")
+    for kwargs in ({"scale": scale}, {"scale": scale, "bias": bias}):
+        hfta_export.export(module, (x,), path, dynamo=dynamo, check=True,
+                           hftac=work.hftac, kwargs=kwargs)
+
+
 def count(content):
     """Returns the number of nodes by operator, and the initializers' names."""
     operators = collections.Counter(node.op_type for node in content.graph.node)
@@ -192,7 +217,7 @@ def check_plain_exports(work, dynamo):
         warnings.simplefilter("always")
         found = hfta_export.find_trained(module, content)
         marked = hfta_export.mark(module, path)
-    require(any("2 times" in str(entry.message) for entry in caught),
+    require(any("is 2 tensors" in str(entry.message) for entry in caught),
             "tied embeddings become two tensors")
     require(any("blocks.1.norm2.weight" in str(entry.message) for entry in caught),
             "what is merged is missing")
@@ -338,6 +363,7 @@ def main():
         check_kept(dynamo)
         check_plain_exports(work, dynamo)
         check_records(work, dynamo)
+        check_keywords(work, dynamo)
         for kind in MODULES:
             check_training(work, kind, dynamo)
     check_snippets(work)
